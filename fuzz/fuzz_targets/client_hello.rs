@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use resolab_transport::server::{ClientHello, Progress, RecordReader};
+use resolab_transport::server::{ClientHello, HelloProgress, RecordReader};
 
 fuzz_target!(|input: &[u8]| {
     let half = &input[..input.len() / 2];
@@ -11,13 +11,13 @@ fuzz_target!(|input: &[u8]| {
         return;
     }
     let early = ClientHello::from_handshake(half);
-    if early != Progress::Incomplete {
+    if early != HelloProgress::Incomplete {
         assert_eq!(early, ClientHello::from_handshake(input));
     }
     let mut reader = RecordReader::default();
     let early = reader.read(half);
     let at_once = RecordReader::default().read(input);
-    if early == Progress::Incomplete {
+    if early == HelloProgress::Incomplete {
         assert_eq!(reader.read(input), at_once);
     } else {
         assert_eq!(early, at_once);

@@ -4,8 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use resolab_dns::cookie::{SentCookie, cookie_of, state_of};
 use resolab_dns::edns::QueryEdns;
+use resolab_dns::edns::cookie::{SentCookie, cookie_of, state_of};
 use resolab_dns::message::{build_query, check_echo, read_response};
 use resolab_dns::question::Question;
 use std::sync::LazyLock;

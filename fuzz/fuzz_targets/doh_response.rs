@@ -16,6 +16,9 @@ fuzz_target!(|input: &[u8]| {
     if let Some(message) = read_http_response(status, media_type, rest) {
         assert_eq!((status, &message[..]), (200, rest));
         let text = String::from_utf8_lossy(media_type).to_ascii_lowercase();
-        assert!(text.trim_start().starts_with("application/dns-message"), "{text:?}");
+        assert!(
+            text.trim_start().starts_with("application/dns-message"),
+            "{text:?}"
+        );
     }
 });

@@ -4,11 +4,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use resolab_fuzz::pieces;
-use resolab_load::fuzzing::Requests;
+use resolab_load::fuzzing::FuzzedRequests;
 
 fuzz_target!(|input: &[u8]| {
     let (_, pieces) = pieces(input);
-    let mut requests = Requests::opened(20);
+    let mut requests = FuzzedRequests::opened(20);
     for piece in pieces {
         if requests.receive(piece).is_none() {
             break;

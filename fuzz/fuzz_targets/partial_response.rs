@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use resolab_dns::Question;
-use resolab_dns::partial::Gathering;
+use resolab_dns::partial::AnswerCollection;
 
 const ID: u16 = 0x5a5a;
 
@@ -12,7 +12,7 @@ fuzz_target!(|input: &[u8]| {
     let names = ["a.test", "b.test", "a.test", "c.w.test"];
     let question = |name: &&str| Question::parse(name, "A").expect("a name");
     let questions: Vec<_> = names.iter().map(question).collect();
-    let mut gathering = Gathering::of(questions);
+    let mut gathering = AnswerCollection::new(questions);
     let mut rest = input;
     while let Some((length, more)) = rest.split_first() {
         let (piece, after) = more.split_at(usize::from(*length).min(more.len()));

@@ -18,7 +18,10 @@ fuzz_target!(|input: &[u8]| {
     };
     let record_type = u16::from_be_bytes(*record_type);
     let text = data_text(record_type, data);
-    assert!(text.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{text}");
+    assert!(
+        text.bytes().all(|byte| matches!(byte, b' '..=b'~')),
+        "{text}"
+    );
     // Not every type and form has a reader there; what is read must be the same.
     if let Ok(read) = zone_data(record_type, &text) {
         assert_eq!(read, data, "TYPE{record_type} {text}");

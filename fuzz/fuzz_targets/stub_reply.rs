@@ -16,11 +16,14 @@ fuzz_target!(|input: &[u8]| {
     let (Ok(query), Ok(response)) = (Message::from_vec(query), Message::from_vec(rest)) else {
         return;
     };
-    let Some(question) = Question::of(&query) else {
+    let Some(question) = Question::from_message(&query) else {
         return;
     };
     let _ = (question.name_text(), question.type_text());
-    let limit = query.edns.as_ref().map_or(512, |edns| edns.max_payload().max(512));
+    let limit = query
+        .edns
+        .as_ref()
+        .map_or(512, |edns| edns.max_payload().max(512));
     let [by_udp, by_tcp, failed] = stub_replies(&query, &response);
     assert!(by_udp.len() <= usize::from(limit) && by_tcp.len() <= 65_535);
     for reply in [by_udp, by_tcp, failed] {

@@ -6,9 +6,9 @@ mod statistics;
 
 pub use arguments::Arguments;
 
+use crate::command_refusal::CommandRefusal;
 use crate::edge::allow_many_sockets;
 use crate::output;
-use crate::refusal::Refusal;
 use resolab_load::{Condition, LoadError, LoadPlan};
 use resolab_record::{Failure, LoadProgressRecord, LoadRecord, Record};
 use resolab_transport::clock::monotonic_ns;
@@ -30,11 +30,11 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn measure(arguments: &Arguments) -> Result<LoadRecord, Refusal> {
+fn measure(arguments: &Arguments) -> Result<LoadRecord, CommandRefusal> {
     let plan = arguments.plan()?;
     if arguments.json {
         output::write_record(&output::start_record("bench", monotonic_ns()))
-            .map_err(Refusal::unwritten)?;
+            .map_err(CommandRefusal::unwritten)?;
     }
     allow_many_sockets();
     let stopped = Arc::new(AtomicBool::new(false));
@@ -45,7 +45,7 @@ fn measure(arguments: &Arguments) -> Result<LoadRecord, Refusal> {
     } else {
         output::write_text(&statistics::text(&record, arguments.histogram))
     };
-    written.map_err(Refusal::unwritten)?;
+    written.map_err(CommandRefusal::unwritten)?;
     Ok(record)
 }
 
@@ -53,7 +53,7 @@ fn put_load(
     plan: LoadPlan,
     arguments: &Arguments,
     stopped: &Arc<AtomicBool>,
-) -> Result<LoadRecord, Refusal> {
+) -> Result<LoadRecord, CommandRefusal> {
     let interval = Duration::from_secs_f64(arguments.interval);
     let is_json = arguments.json;
     let mut progress = |interval: LoadProgressRecord| {
@@ -67,18 +67,18 @@ fn put_load(
         }
     };
     resolab_load::run(plan, stopped, interval, &mut progress).map_err(|error| match error {
-        LoadError::Unsupported(_) => Refusal::unsupported(error),
-        LoadError::Kernel { .. } | LoadError::TooManySockets(_) => Refusal::machine(error),
-        LoadError::Panicked => Refusal::internal(error),
-        LoadError::Connect { failure, .. } => not_connected(failure, &error),
-        LoadError::Tls(_) | LoadError::CalledOff => Refusal::configuration(error),
+        LoadError::Unsupported(_) => CommandRefusal::unsupported(error),
+        LoadError::Kernel { .. } | LoadError::TooManySockets(_) => CommandRefusal::machine(error),
+        LoadError::Panicked => CommandRefusal::internal(error),
+        LoadError::Connect { failure, .. } => connection_refusal(failure, &error),
+        LoadError::Tls(_) | LoadError::CalledOff => CommandRefusal::configuration(error),
     })
 }
 
 /// Returns the refusal for a failed connection. A missing resolver gives the same exit code over
 /// every transport, including DoUDP (`judge`). A failed handshake or an untrusted server gives
 /// another code.
-fn not_connected(failure: Failure, error: &LoadError) -> Refusal {
+fn connection_refusal(failure: Failure, error: &LoadError) -> CommandRefusal {
     let is_somebody = matches!(
         failure,
         Failure::TlsHandshakeFailed
@@ -87,16 +87,17 @@ fn not_connected(failure: Failure, error: &LoadError) -> Refusal {
             | Failure::QuicHandshakeFailed
     );
     if is_somebody {
-        Refusal::configuration(error)
+        CommandRefusal::configuration(error)
     } else {
-        Refusal::deadline(format_args!("{error}: is a resolver there?"))
+        CommandRefusal::deadline(format_args!("{error}: is a resolver there?"))
     }
 }
 
 /// Stops on signals: the first signal ends the run with the results up to then; the second signal
 /// ends the process.
-fn stop_on_signals(stopped: &Arc<AtomicBool>) -> Result<(), Refusal> {
-    let failed = |error: io::Error| Refusal::machine(format_args!("listen for signals: {error}"));
+fn stop_on_signals(stopped: &Arc<AtomicBool>) -> Result<(), CommandRefusal> {
+    let failed =
+        |error: io::Error| CommandRefusal::machine(format_args!("listen for signals: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()
@@ -129,7 +130,7 @@ fn stop_on_signals(stopped: &Arc<AtomicBool>) -> Result<(), Refusal> {
 fn judge(conditions: &[Condition], record: &LoadRecord) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for condition in conditions {
-        if let Some(found) = condition.held(record) {
+        if let Some(found) = condition.check(record) {
             code = output::fail(output::EXIT_CONDITION, format_args!("--fail {found}"));
         }
     }

@@ -12,14 +12,14 @@ const AT_ONCE: Duration = Duration::from_millis(50);
 
 /// The option to stay after the end of standard input.
 #[derive(Debug, Clone, Copy, clap::Args)]
-pub struct Stay {
+pub struct StayArgument {
     /// Continue after the end of standard input, until SIGINT or SIGTERM: for services and scripts
     /// with standard input closed from the start.
     #[arg(long)]
     serve: bool,
 }
 
-impl Stay {
+impl StayArgument {
     /// Returns the lines, until the end of input or for ever. A separate thread reads, because
     /// reading blocks.
     pub fn lines(self) -> mpsc::UnboundedReceiver<String> {

@@ -1,11 +1,11 @@
 //! `resolab-core edge`: the DNS and web server as a process. A writer thread writes records; no
 //! answer waits for standard output.
 
-use crate::command_lines::Stay;
+use crate::command_lines::StayArgument;
+use crate::command_refusal::CommandRefusal;
 use crate::output::{
     EXIT_CONFIGURATION, EXIT_INTERNAL, EXIT_MACHINE, fail, start_record, write_record,
 };
-use crate::refusal::Refusal;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use resolab_edge::{Edge, EdgeConfig, EdgeError, RecordSink};
 use resolab_record::{CommandDoneRecord, EdgeCommand, Record};
@@ -26,7 +26,7 @@ pub struct Arguments {
     #[arg(long)]
     config: PathBuf,
     #[command(flatten)]
-    stay: Stay,
+    stay: StayArgument,
 }
 
 /// Runs until standard input closes or a signal arrives.
@@ -37,7 +37,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Err(error) => return fail(EXIT_CONFIGURATION, format!("failed to {error}")),
     };
     if let Err(error) = write_record(&start_record("edge", monotonic_ns())) {
-        return Refusal::unwritten(error).exit();
+        return CommandRefusal::unwritten(error).exit();
     }
     allow_many_sockets();
     // One thread: the lab's loads are small, and a second one only adds wake-ups.
@@ -58,7 +58,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
     drop(runtime);
     match writer.join() {
         Ok(Ok(())) => code,
-        Ok(Err(error)) => Refusal::unwritten(error).exit(),
+        Ok(Err(error)) => CommandRefusal::unwritten(error).exit(),
         Err(_) => ExitCode::from(EXIT_INTERNAL),
     }
 }
@@ -76,7 +76,7 @@ pub fn allow_many_sockets() {
 
 async fn serve(
     config: &EdgeConfig,
-    stay: Stay,
+    stay: StayArgument,
     sender: mpsc::Sender<Record>,
     writer_end: oneshot::Receiver<()>,
 ) -> ExitCode {
@@ -115,7 +115,7 @@ async fn serve(
 async fn obey(
     edge: &mut Edge,
     sender: &mpsc::Sender<Record>,
-    stay: Stay,
+    stay: StayArgument,
     signals: (Signal, Signal),
 ) {
     let (mut terminate, mut interrupt) = signals;
@@ -155,11 +155,11 @@ async fn next_line(
     }
 }
 
-type Writer = JoinHandle<io::Result<()>>;
+type WriterThread = JoinHandle<io::Result<()>>;
 
 /// Starts the writer thread. The thread writes records in order, and flushes whenever no record
 /// waits.
-fn start_writer(ended: oneshot::Sender<()>) -> io::Result<(mpsc::Sender<Record>, Writer)> {
+fn start_writer(ended: oneshot::Sender<()>) -> io::Result<(mpsc::Sender<Record>, WriterThread)> {
     let (sender, receiver) = mpsc::channel::<Record>();
     let writer = std::thread::Builder::new()
         .name("records".to_owned())

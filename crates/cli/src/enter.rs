@@ -91,7 +91,7 @@ fn start(arguments: Arguments, hosts_text: String) -> Result<RunningProgram, Ent
 /// no host is special. The address is then the program's loopback, without a listener unless the
 /// program listens.
 fn default_nameserver(host: &str) -> IpAddr {
-    let in_a_path = HOSTS.iter().any(|one| one.name() == host);
+    let in_a_path = HOSTS.iter().any(|known| known.name() == host);
     let address = if in_a_path {
         SERVER_ADDRESS
     } else {

@@ -1,10 +1,10 @@
 //! `resolab-core fetch`: fetches a name and a page together, and writes a record per fetch. Not
 //! for: the fetch itself; see `resolab_dns::fetch`.
 
-use crate::client_arguments::HandshakeArgument;
-use crate::fetching::FetchingArguments;
+use crate::arguments::client::HandshakeArgument;
+use crate::arguments::fetching::FetchingArguments;
+use crate::command_refusal::CommandRefusal;
 use crate::output;
-use crate::refusal::Refusal;
 use clap::ValueEnum;
 use resolab_dns::ResolverAddress;
 use resolab_dns::fetch::{FetchClient, FetchError, FetchOptions, PageAddress};
@@ -17,7 +17,7 @@ use std::time::Duration;
 /// A connection mode, as typed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]
-enum ModeArgument {
+enum FetchModeArgument {
     /// The query on a connection to the resolver, the page on a connection to the page's server.
     Separate,
     /// DoH3 and the page on one HTTP/3 connection.
@@ -31,7 +31,7 @@ enum ModeArgument {
 pub struct Arguments {
     /// Sharing of connections between query and page.
     #[arg(long, value_enum)]
-    mode: ModeArgument,
+    mode: FetchModeArgument,
     /// Send the page's request in the same flight as the query, if the connection's certificate
     /// covers its host. The response counts only if the answer agrees (the connection's address, or
     /// an ORIGIN frame). Needs a shared connection.
@@ -72,13 +72,13 @@ fn fetch_all(
     count: u64,
     interval: Duration,
     deadline: Duration,
-) -> Result<(), Refusal> {
+) -> Result<(), CommandRefusal> {
     output::write_record(&output::start_record("fetch", monotonic_ns()))
-        .map_err(Refusal::unwritten)?;
+        .map_err(CommandRefusal::unwritten)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Refusal::internal(format_args!("start the runtime: {error}")))?;
+        .map_err(|error| CommandRefusal::internal(format_args!("start the runtime: {error}")))?;
     let all = async {
         for sequence in 0..count {
             if sequence > 0 && !interval.is_zero() {
@@ -93,18 +93,18 @@ fn fetch_all(
         }
         Ok(())
     };
-    runtime.block_on(all).map_err(Refusal::unwritten)
+    runtime.block_on(all).map_err(CommandRefusal::unwritten)
 }
 
 impl Arguments {
     /// Prepares everything with a chance to fail or to take time before a clock starts.
-    fn prepare(self) -> Result<FetchClient, Refusal> {
+    fn prepare(self) -> Result<FetchClient, CommandRefusal> {
         let resolver_at = self.fetching.locate(&self.resolver)?;
         let options = FetchOptions {
             mode: match self.mode {
-                ModeArgument::Separate => CoalescingMode::Separate,
-                ModeArgument::SharedConnection => CoalescingMode::SharedConnection,
-                ModeArgument::PrivateAlpn => CoalescingMode::PrivateAlpn,
+                FetchModeArgument::Separate => CoalescingMode::Separate,
+                FetchModeArgument::SharedConnection => CoalescingMode::SharedConnection,
+                FetchModeArgument::PrivateAlpn => CoalescingMode::PrivateAlpn,
             },
             is_speculative: self.speculative,
             handshake_mode: self.handshake.into(),
@@ -115,9 +115,9 @@ impl Arguments {
         };
         FetchClient::new(self.resolver, resolver_at, self.page, options).map_err(
             |error| match error {
-                FetchError::Unsupported { .. } => Refusal::unsupported(error),
-                FetchError::Question(_) => Refusal::usage(error),
-                FetchError::Client(_) => Refusal::configuration(error),
+                FetchError::Unsupported { .. } => CommandRefusal::unsupported(error),
+                FetchError::Question(_) => CommandRefusal::usage(error),
+                FetchError::Client(_) => CommandRefusal::configuration(error),
             },
         )
     }

@@ -1,9 +1,9 @@
 //! `resolab-core fetch-names`: fetches a document and the addresses of the names in the document,
 //! and writes a record per fetch. Not for: the fetch itself; see `resolab_dns::fetch_names`.
 
-use crate::fetching::FetchingArguments;
+use crate::arguments::fetching::FetchingArguments;
+use crate::command_refusal::CommandRefusal;
 use crate::output;
-use crate::refusal::Refusal;
 use clap::ValueEnum;
 use resolab_dns::ResolverAddress;
 use resolab_dns::fetch::PageAddress;
@@ -31,7 +31,7 @@ enum AnnouncementArgument {
 /// A connection mode, as typed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]
-enum ModeArgument {
+enum DocumentConnectionArgument {
     /// The document on a connection to the document's server.
     Separate,
     /// The document on the resolver's connection. The connection's certificate and address must
@@ -47,7 +47,7 @@ pub struct Arguments {
     announcement: AnnouncementArgument,
     /// Connection of the document.
     #[arg(long, value_enum, default_value = "separate")]
-    mode: ModeArgument,
+    mode: DocumentConnectionArgument,
     #[command(flatten)]
     fetching: FetchingArguments,
     /// Resolver: https://NAME/PATH. Its connection is open before the clock starts.
@@ -76,13 +76,13 @@ fn fetch_all(
     count: u64,
     interval: Duration,
     deadline: Duration,
-) -> Result<(), Refusal> {
+) -> Result<(), CommandRefusal> {
     let start = output::start_record("fetch_names", monotonic_ns());
-    output::write_record(&start).map_err(Refusal::unwritten)?;
+    output::write_record(&start).map_err(CommandRefusal::unwritten)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Refusal::internal(format_args!("start the runtime: {error}")))?;
+        .map_err(|error| CommandRefusal::internal(format_args!("start the runtime: {error}")))?;
     let all = async {
         for sequence in 0..count {
             if sequence > 0 && !interval.is_zero() {
@@ -93,12 +93,12 @@ fn fetch_all(
         }
         Ok(())
     };
-    runtime.block_on(all).map_err(Refusal::unwritten)
+    runtime.block_on(all).map_err(CommandRefusal::unwritten)
 }
 
 impl Arguments {
     /// Prepares everything with a chance to fail or to take time before a clock starts.
-    fn prepare(self) -> Result<FetchNamesClient, Refusal> {
+    fn prepare(self) -> Result<FetchNamesClient, CommandRefusal> {
         let resolver_at = self.fetching.locate(&self.resolver)?;
         let options = FetchNamesOptions {
             announcement: match self.announcement {
@@ -108,8 +108,8 @@ impl Arguments {
                 AnnouncementArgument::ServerPush => NameAnnouncement::ServerPush,
             },
             mode: match self.mode {
-                ModeArgument::Separate => CoalescingMode::Separate,
-                ModeArgument::SharedConnection => CoalescingMode::SharedConnection,
+                DocumentConnectionArgument::Separate => CoalescingMode::Separate,
+                DocumentConnectionArgument::SharedConnection => CoalescingMode::SharedConnection,
             },
             groups: self.fetching.groups.groups.clone(),
             edns: self.fetching.edns(),
@@ -117,9 +117,9 @@ impl Arguments {
         };
         FetchNamesClient::new(self.resolver, resolver_at, self.document, options).map_err(|error| {
             match error {
-                FetchNamesError::Unsupported { .. } => Refusal::unsupported(error),
-                FetchNamesError::Question(_) => Refusal::usage(error),
-                FetchNamesError::Client(_) => Refusal::configuration(error),
+                FetchNamesError::Unsupported { .. } => CommandRefusal::unsupported(error),
+                FetchNamesError::Question(_) => CommandRefusal::usage(error),
+                FetchNamesError::Client(_) => CommandRefusal::configuration(error),
             }
         })
     }

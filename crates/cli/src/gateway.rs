@@ -1,15 +1,15 @@
 //! `resolab-core gateway`: runs the gateway until standard input ends, a signal or a command ends
 //! the run. Not for: handling traffic; see `resolab_gateway`.
 
+mod address_range;
 mod arguments;
-mod claim;
 
 pub use arguments::Arguments;
 
-use crate::command_lines::Stay;
+use crate::command_lines::StayArgument;
+use crate::command_refusal::CommandRefusal;
 use crate::edge::allow_many_sockets;
 use crate::output;
-use crate::refusal::Refusal;
 use crate::stub::{cannot_listen, id_of, start_writer};
 use resolab_gateway::{Gateway, GatewayError};
 use resolab_record::{CommandDoneRecord, GatewayCommand, Record};
@@ -29,13 +29,13 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-fn try_run(arguments: Arguments) -> Result<(), Refusal> {
+fn try_run(arguments: Arguments) -> Result<(), CommandRefusal> {
     allow_many_sockets();
     let stay = arguments.stay;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Refusal::internal(format_args!("start the runtime: {error}")))?;
+        .map_err(|error| CommandRefusal::internal(format_args!("start the runtime: {error}")))?;
     let signals = {
         // Before anybody can know that the gateway is ready, and then end it.
         let _context = runtime.enter();
@@ -46,29 +46,32 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
     let _ = records.send(start);
     let gateway = start_gateway(&runtime, &arguments, &records)?;
     let ready = gateway.ready_record(arguments.upstream);
-    let ready = ready.map_err(Refusal::unwritten)?;
+    let ready = ready.map_err(CommandRefusal::unwritten)?;
     let _ = records.send(Record::GatewayReady(Box::new(ready)));
     let (writer_ended, writer_end) = mpsc::channel(1);
     let writer = start_writer(queue, writer_ended);
     runtime.block_on(serve(&gateway, &records, stay, signals, writer_end));
     // Whatever still holds the way to the writer goes with the runtime.
     drop((gateway, runtime, records));
-    writer.join().unwrap_or(Ok(())).map_err(Refusal::unwritten)
+    writer
+        .join()
+        .unwrap_or(Ok(()))
+        .map_err(CommandRefusal::unwritten)
 }
 
 fn start_gateway(
     runtime: &Runtime,
     arguments: &Arguments,
     records: &Sender<Record>,
-) -> Result<Gateway, Refusal> {
+) -> Result<Gateway, CommandRefusal> {
     let options = arguments.options()?;
     if arguments.claim_range {
-        claim::claim(options.range)?;
+        address_range::claim(options.range)?;
     }
     let edns = arguments.edns.options();
     let resolver = arguments.client.client(&arguments.upstream, edns)?;
     let authority = CertificateAuthority::open_or_create(arguments.ca_folder());
-    let authority = authority.map_err(Refusal::configuration)?;
+    let authority = authority.map_err(CommandRefusal::configuration)?;
     let starting = Gateway::start(
         arguments.listen,
         resolver,
@@ -78,15 +81,15 @@ fn start_gateway(
     );
     runtime.block_on(starting).map_err(|error| match error {
         GatewayError::Listen { address, source } => cannot_listen(address, &source),
-        GatewayError::Unsupported(_) => Refusal::unsupported(error),
-        GatewayError::Client(_) => Refusal::configuration(error),
+        GatewayError::Unsupported(_) => CommandRefusal::unsupported(error),
+        GatewayError::Client(_) => CommandRefusal::configuration(error),
     })
 }
 
 async fn serve(
     gateway: &Gateway,
     records: &Sender<Record>,
-    stay: Stay,
+    stay: StayArgument,
     [mut terminate, mut interrupt]: [Signal; 2],
     mut writer_end: mpsc::Receiver<()>,
 ) {
@@ -110,9 +113,10 @@ async fn serve(
     gateway.stop().await;
 }
 
-fn watch_signals() -> Result<[Signal; 2], Refusal> {
+fn watch_signals() -> Result<[Signal; 2], CommandRefusal> {
     let watch = |kind| {
-        let no_signals = |error| Refusal::internal(format_args!("watch for signals: {error}"));
+        let no_signals =
+            |error| CommandRefusal::internal(format_args!("watch for signals: {error}"));
         signal(kind).map_err(no_signals)
     };
     Ok([

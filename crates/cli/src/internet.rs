@@ -4,17 +4,17 @@
 
 mod commands;
 
-use crate::command_lines::Stay;
+use crate::command_lines::StayArgument;
+use crate::command_refusal::CommandRefusal;
 use crate::output;
-use crate::path::say_what_was_not_captured;
-use crate::refusal::Refusal;
-use crate::standing::{ending, say_what_was_refused, wait_for_last_record};
-use commands::{Controller, ServeError};
-use resolab_link::carrying::keep_awake;
+use crate::packet_program::{final_exit_code, wait_for_last_record, warn_of_refused_capabilities};
+use crate::path::warn_of_capture_gaps;
+use commands::{InternetCommandsError, InternetController};
 use resolab_link::clock;
-use resolab_link::hosts::grants::Capabilities;
+use resolab_link::datapath::keep_awake;
+use resolab_link::hosts::capabilities::Capabilities;
 use resolab_link::hosts::rights;
-use resolab_link::seeing::capture::Capture;
+use resolab_link::observation::capture::Capture;
 use resolab_link::star::{Star, StarError, config};
 use resolab_record::{InternetConfig, InternetReadyRecord, Record};
 use std::io;
@@ -39,60 +39,65 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
     #[command(flatten)]
-    stay: Stay,
+    stay: StayArgument,
 }
 
 /// Runs until standard input ends or a signal arrives.
 pub fn run(arguments: &Arguments) -> ExitCode {
     let config = match config::load(&arguments.config) {
         Ok(config) => config,
-        Err(error) => return failed(output::EXIT_CONFIGURATION, error),
+        Err(error) => return fail(output::EXIT_CONFIGURATION, error),
     };
     let mut star = match Star::open(&config) {
         Ok(star) => star,
-        Err(error) => return failed(exit_code(&error), error),
+        Err(error) => return fail(exit_code(&error), error),
     };
     if arguments.keep_awake
         && let Err(error) = keep_awake::start()
     {
         let what = format!("keep processors awake: {error}");
-        return failed(output::EXIT_MACHINE, what);
+        return fail(output::EXIT_MACHINE, what);
     }
     if let Err(error) = rights::drop_capabilities() {
-        return failed(output::EXIT_MACHINE, format!("give up rights: {error}"));
+        return fail(output::EXIT_MACHINE, format!("give up rights: {error}"));
     }
     if let Some(file) = &arguments.pcap {
         // Not before: until here there may be one thread only.
         let names = config.hosts.iter().map(|host| host.name.as_str());
         match Capture::start_among(file, names) {
-            Ok(capture) => star.exchange.capture(capture),
-            Err(error) => return failed(output::EXIT_CONFIGURATION, error),
+            Ok(capture) => star.hub.capture(capture),
+            Err(error) => return fail(output::EXIT_CONFIGURATION, error),
         }
     }
-    say_what_was_refused(&star.grants);
-    match announce(&config, &star.grants, arguments.keep_awake) {
+    warn_of_refused_capabilities(&star.capabilities);
+    match announce(&config, &star.capabilities, arguments.keep_awake) {
         Ok(()) => carry(star, &config, arguments.stay),
-        Err(error) => Refusal::unwritten(error).exit(),
+        Err(error) => CommandRefusal::unwritten(error).exit(),
     }
 }
 
-fn announce(config: &InternetConfig, grants: &Capabilities, keep_awake: bool) -> io::Result<()> {
+fn announce(
+    config: &InternetConfig,
+    capabilities: &Capabilities,
+    keep_awake: bool,
+) -> io::Result<()> {
     output::write_record(&output::start_record("internet", clock::monotonic_ns()))?;
     output::write_record(&Record::InternetReady(Box::new(InternetReadyRecord {
         pid: std::process::id(),
         hosts: config.hosts.clone(),
         mtu_bytes: config.mtu_bytes.unwrap_or_default(),
         seed: config.seed.unwrap_or_default(),
-        realtime_scheduling: grants.realtime_scheduling,
+        realtime_scheduling: capabilities.realtime_scheduling,
         keep_awake,
-        rootless: grants.rootless,
+        rootless: capabilities.rootless,
     })))
 }
 
-/// Runs the exchange on this punctual thread, and commands on another thread.
-fn carry(star: Star, config: &InternetConfig, stay: Stay) -> ExitCode {
+/// Runs the hub on this thread with real-time scheduling, and commands on another thread.
+fn carry(star: Star, config: &InternetConfig, stay: StayArgument) -> ExitCode {
     let writing = Arc::new(Mutex::new(()));
-    let mut controller = Controller::new(star.control, star.devices, config, Arc::clone(&writing));
+    let mut controller =
+        InternetController::new(star.control, star.devices, config, Arc::clone(&writing));
     let (broken, failure) = mpsc::channel();
     let commands = thread::Builder::new()
         .name("commands".to_owned())
@@ -100,28 +105,28 @@ fn carry(star: Star, config: &InternetConfig, stay: Stay) -> ExitCode {
             let began = Instant::now();
             match controller.serve(io::stdin().lock()) {
                 Ok(()) => stay.end(began),
-                // A signal ended the exchange first: nothing is left to serve.
-                Err(ServeError::Ended(_)) => {}
-                // The exchange ends next, and then asks.
+                // A signal ended the hub first: nothing is left to serve.
+                Err(InternetCommandsError::Ended(_)) => {}
+                // The hub ends next, and then asks.
                 Err(error) => drop(broken.send(error.into())),
             }
             controller.stop();
         });
     if let Err(error) = commands {
-        return failed(
+        return fail(
             output::EXIT_INTERNAL,
             format!("start the commands thread: {error}"),
         );
     }
-    let ended = star.exchange.run();
+    let ended = star.hub.run();
     drop(star.anchors);
     wait_for_last_record(&writing);
     match ended {
         Ok(captured) => {
-            say_what_was_not_captured(captured);
-            ending(&failure)
+            warn_of_capture_gaps(captured);
+            final_exit_code(&failure)
         }
-        Err(error) => failed(output::EXIT_INTERNAL, error),
+        Err(error) => fail(output::EXIT_INTERNAL, error),
     }
 }
 
@@ -134,6 +139,6 @@ fn exit_code(error: &StarError) -> u8 {
     }
 }
 
-fn failed(code: u8, what: impl std::fmt::Display) -> ExitCode {
+fn fail(code: u8, what: impl std::fmt::Display) -> ExitCode {
     output::fail(code, format!("failed to {what}"))
 }

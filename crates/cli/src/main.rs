@@ -1,31 +1,27 @@
 //! resolab-core: the only binary. Parses the command line and calls the module of the subcommand.
 //! Not for: logic; see the library crates.
 
+mod arguments;
 mod bench;
-mod client_arguments;
 mod command_lines;
+mod command_refusal;
 mod edge;
-mod edns_arguments;
 mod enter;
 mod fetch;
 mod fetch_names;
-mod fetching;
 mod gateway;
-mod group_arguments;
 mod internet;
 mod output;
+mod packet_program;
 mod path;
 mod ping;
 mod probe;
 mod probe_questions;
 mod query;
-mod refusal;
 mod relay;
 mod schema;
 mod small_pages;
-mod standing;
 mod stub;
-mod times;
 
 use clap::{Parser, Subcommand};
 use mimalloc::MiMalloc;
@@ -76,29 +72,29 @@ enum Command {
     /// Run the lab's DNS and web server, until standard input closes.
     Edge(edge::Arguments),
     /// Forward plain DNS over an encrypted transport, until standard input closes.
-    #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
+    #[command(after_help = arguments::client::ENVIRONMENT_HELP)]
     Stub(stub::Arguments),
     /// Query a resolver and write a record per query.
-    #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
+    #[command(after_help = arguments::client::ENVIRONMENT_HELP)]
     Query(query::Arguments),
     /// Fetch a name and a page together, on separate connections or on a shared connection, and
     /// write a record per fetch.
-    #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
+    #[command(after_help = arguments::client::ENVIRONMENT_HELP)]
     Fetch(fetch::Arguments),
     /// Fetch a document and the addresses of its names, with one of four announcements of names,
     /// and write a record per fetch.
-    #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
+    #[command(after_help = arguments::client::ENVIRONMENT_HELP)]
     FetchNames(fetch_names::Arguments),
     /// Run a proxy between a browser and all servers, with separate upstream connections, until
     /// standard input closes.
-    #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
+    #[command(after_help = arguments::client::ENVIRONMENT_HELP)]
     Gateway(gateway::Arguments),
     /// Probe resolvers with messages of no question or several questions, and write a record per
     /// message.
-    #[command(after_help = client_arguments::ENVIRONMENT_HELP)]
+    #[command(after_help = arguments::client::ENVIRONMENT_HELP)]
     ProbeQuestions(probe_questions::Arguments),
     /// Put load on a resolver, in a closed or an open loop, over any transport.
-    #[command(after_help = client_arguments::KEY_LOG_HELP)]
+    #[command(after_help = arguments::client::KEY_LOG_HELP)]
     Bench(bench::Arguments),
     /// Print the JSON Schema of all records and commands.
     Schema,

@@ -5,21 +5,21 @@ mod announce;
 mod commands;
 mod netem;
 
-use crate::command_lines::Stay;
+use crate::command_lines::StayArgument;
+use crate::command_refusal::CommandRefusal;
 use crate::output;
-use crate::refusal::Refusal;
-use crate::standing::{ending, say_what_was_refused, wait_for_last_record};
-pub(crate) use announce::{say_what_was_not_captured, write_done};
+use crate::packet_program::{final_exit_code, wait_for_last_record, warn_of_refused_capabilities};
+pub(crate) use announce::{warn_of_capture_gaps, write_done};
 pub(crate) use commands::id_of;
 
-use announce::{Conditions, announce, exit_code, failed};
-use commands::{Controller, ServeError};
-use resolab_link::carrying::ferry::ForwarderError;
-use resolab_link::carrying::keep_awake;
+use announce::{WindowConditions, announce, exit_code, fail};
+use commands::{PathCommandsError, PathController};
+use resolab_link::datapath::forwarder::ForwarderError;
+use resolab_link::datapath::keep_awake;
 use resolab_link::hosts::rights;
+use resolab_link::observation::capture::Capture;
 use resolab_link::path::{Backend, Path, PathOptions};
 use resolab_link::profile;
-use resolab_link::seeing::capture::Capture;
 use resolab_record::{LinkProfile, PathBackend};
 use std::io;
 use std::path::PathBuf;
@@ -63,7 +63,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = BackendName::Tun)]
     backend: BackendName,
     #[command(flatten)]
-    stay: Stay,
+    stay: StayArgument,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -78,19 +78,19 @@ pub fn run(arguments: Arguments) -> ExitCode {
     let folders = profile::folders();
     let profile = match profile::load(&arguments.profile, &folders, arguments.mtu) {
         Ok(profile) => profile,
-        Err(error) => return failed(output::EXIT_CONFIGURATION, error),
+        Err(error) => return fail(output::EXIT_CONFIGURATION, error),
     };
     match arguments.backend {
         BackendName::Tun => run_ours(arguments, profile, Backend::Tun, PathBackend::Tun),
         BackendName::Packet => run_ours(arguments, profile, Backend::Packet, PathBackend::Packet),
         BackendName::Netem => {
-            let wishes = netem::Wishes {
+            let options = netem::NetemPathOptions {
                 ipv6: arguments.ipv6,
                 keep_awake: arguments.keep_awake,
                 captures: arguments.pcap.is_some(),
                 stay: arguments.stay,
             };
-            netem::run(profile, arguments.seed, wishes)
+            netem::run(profile, arguments.seed, options)
         }
     }
 }
@@ -102,39 +102,44 @@ fn run_ours(
     backend: Backend,
     in_records: PathBackend,
 ) -> ExitCode {
-    let wishes = PathOptions {
+    let options = PathOptions {
         backend,
         ipv6: arguments.ipv6,
         offloads: !arguments.no_offloads,
     };
-    let mut path = match Path::open(&profile, arguments.seed, wishes) {
+    let mut path = match Path::open(&profile, arguments.seed, options) {
         Ok(path) => path,
-        Err(error) => return failed(exit_code(&error), error),
+        Err(error) => return fail(exit_code(&error), error),
     };
     if arguments.keep_awake
         && let Err(error) = keep_awake::start()
     {
         let what = format!("keep processors awake: {error}");
-        return failed(output::EXIT_MACHINE, what);
+        return fail(output::EXIT_MACHINE, what);
     }
     if let Err(error) = rights::drop_capabilities() {
-        return failed(output::EXIT_MACHINE, format!("give up rights: {error}"));
+        return fail(output::EXIT_MACHINE, format!("give up rights: {error}"));
     }
     if let Some(file) = arguments.pcap {
         // Not before: until here there may be one thread only.
         match Capture::start(&file) {
-            Ok(capture) => path.ferry.capture(capture),
-            Err(error) => return failed(output::EXIT_CONFIGURATION, error),
+            Ok(capture) => path.forwarder.capture(capture),
+            Err(error) => return fail(output::EXIT_CONFIGURATION, error),
         }
     }
-    say_what_was_refused(&path.grants);
-    let conditions = Conditions {
+    warn_of_refused_capabilities(&path.capabilities);
+    let conditions = WindowConditions {
         ipv6: arguments.ipv6,
         backend: in_records,
         keep_awake: arguments.keep_awake,
-        realtime_scheduling: path.grants.realtime_scheduling,
+        realtime_scheduling: path.capabilities.realtime_scheduling,
     };
-    match announce(&profile, arguments.seed, conditions, path.grants.rootless) {
+    match announce(
+        &profile,
+        arguments.seed,
+        conditions,
+        path.capabilities.rootless,
+    ) {
         Ok(()) => carry(
             path,
             profile,
@@ -142,20 +147,21 @@ fn run_ours(
             !arguments.hold_schedule,
             arguments.stay,
         ),
-        Err(error) => Refusal::unwritten(error).exit(),
+        Err(error) => CommandRefusal::unwritten(error).exit(),
     }
 }
 
-/// Runs the packet forwarder on this punctual thread, and commands on another thread.
+/// Runs the packet forwarder on this thread with real-time scheduling, and commands on another
+/// thread.
 fn carry(
     path: Path,
     profile: LinkProfile,
-    conditions: Conditions,
+    conditions: WindowConditions,
     start_schedule: bool,
-    stay: Stay,
+    stay: StayArgument,
 ) -> ExitCode {
     let writing = Arc::new(Mutex::new(()));
-    let mut controller = Controller {
+    let mut controller = PathController {
         control: path.control,
         devices: path.devices,
         profile,
@@ -170,27 +176,27 @@ fn carry(
             let served = controller.serve(start_schedule, io::stdin().lock());
             match served {
                 Ok(()) => stay.end(began),
-                // A signal ended the ferry first: nothing is left to serve.
-                Err(ServeError::Ferry(ForwarderError::Gone)) => {}
-                // The ferry ends next, and then asks.
+                // A signal ended the forwarder first: nothing is left to serve.
+                Err(PathCommandsError::Forwarder(ForwarderError::Gone)) => {}
+                // The forwarder ends next, and then asks.
                 Err(error) => drop(broken.send(error.into())),
             }
             controller.control.stop();
         });
     if let Err(error) = commands {
-        return failed(
+        return fail(
             output::EXIT_INTERNAL,
             format!("start the commands thread: {error}"),
         );
     }
-    let ended = path.ferry.run();
+    let ended = path.forwarder.run();
     drop(path.anchors);
     wait_for_last_record(&writing);
     match ended {
         Ok(captured) => {
-            say_what_was_not_captured(captured);
-            ending(&failure)
+            warn_of_capture_gaps(captured);
+            final_exit_code(&failure)
         }
-        Err(error) => failed(output::EXIT_INTERNAL, error),
+        Err(error) => fail(output::EXIT_INTERNAL, error),
     }
 }

@@ -1,24 +1,24 @@
 //! `resolab-core ping`: round trips to an address or a resolver, as a record. Not for: measuring;
 //! see `resolab_transport::ping`.
 
+use crate::command_refusal::CommandRefusal;
 use crate::output;
-use crate::refusal::Refusal;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{ResolverAddress, ZonedAddress};
 use resolab_record::{DnsTransport, Record};
 use resolab_transport::clock::monotonic_ns;
-use resolab_transport::ping::{PingOrder, Way, ping};
+use resolab_transport::ping::{PingOrder, PingTarget, ping};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
 /// The usual ports of resolvers, over any transport.
-const USUAL_WAYS: [Way; 5] = [
-    Way::Tcp(443),
-    Way::Tcp(853),
-    Way::Tcp(53),
-    Way::Quic(443),
-    Way::Quic(853),
+const USUAL_WAYS: [PingTarget; 5] = [
+    PingTarget::Tcp(443),
+    PingTarget::Tcp(853),
+    PingTarget::Tcp(53),
+    PingTarget::Quic(443),
+    PingTarget::Quic(853),
 ];
 
 /// The arguments of a ping.
@@ -34,7 +34,7 @@ pub struct Arguments {
     resolver: Option<ResolverAddress>,
     /// Methods to try, in this order, instead of all.
     #[arg(long, value_enum, value_name = "METHOD", value_delimiter = ',')]
-    method: Vec<Method>,
+    method: Vec<PingMethodArgument>,
     /// Number of pings to send.
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -51,7 +51,7 @@ pub struct Arguments {
 
 /// A ping method, as typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Method {
+enum PingMethodArgument {
     /// ICMP echo requests and replies.
     Icmp,
     /// TCP connections to a port.
@@ -68,16 +68,16 @@ pub fn run(arguments: &Arguments) -> ExitCode {
             return output::fail(output::EXIT_CONFIGURATION, format!("failed to {message}"));
         }
     };
-    let ways = ways(arguments);
-    if ways.is_empty() {
+    let targets = choose_targets(arguments);
+    if targets.is_empty() {
         let what = "ping: the resolver's transport has none of the ways of --method; leave it out";
-        return Refusal::usage(what).exit();
+        return CommandRefusal::usage(what).exit();
     }
     let start = output::start_record("ping", monotonic_ns());
     let mut record = ping(&PingOrder {
         address: address.ip(),
         scope_id: scope_id(address),
-        ways,
+        targets,
         count: arguments.count.into(),
         timeout: Duration::from_millis(arguments.timeout_ms),
         pause: Duration::from_millis(arguments.pause_ms),
@@ -87,7 +87,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         output::write_record(&start).and_then(|()| output::write_record(&Record::Ping(record)));
     match written {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => Refusal::unwritten(error).exit(),
+        Err(error) => CommandRefusal::unwritten(error).exit(),
     }
 }
 
@@ -109,16 +109,16 @@ fn scope_id(address: SocketAddr) -> u32 {
     }
 }
 
-fn ways(arguments: &Arguments) -> Vec<Way> {
+fn choose_targets(arguments: &Arguments) -> Vec<PingTarget> {
     let usual = match &arguments.resolver {
         None => USUAL_WAYS.to_vec(),
-        Some(resolver) => vec![way_to(resolver)],
+        Some(resolver) => vec![resolver_target(resolver)],
     };
-    let all: Vec<Way> = [Way::Icmp].into_iter().chain(usual).collect();
+    let all: Vec<PingTarget> = [PingTarget::Icmp].into_iter().chain(usual).collect();
     if arguments.method.is_empty() {
         return all;
     }
-    let of = |wanted| all.iter().filter(move |way| method(**way) == wanted);
+    let of = |wanted| all.iter().filter(move |target| method(**target) == wanted);
     arguments
         .method
         .iter()
@@ -129,20 +129,20 @@ fn ways(arguments: &Arguments) -> Vec<Way> {
 }
 
 /// Returns the method of the resolver's transport only: other ports of the resolver are unknown.
-fn way_to(resolver: &ResolverAddress) -> Way {
+fn resolver_target(resolver: &ResolverAddress) -> PingTarget {
     match resolver.transport {
         DnsTransport::Doudp | DnsTransport::Dotcp | DnsTransport::Dot | DnsTransport::Doh => {
-            Way::Tcp(resolver.port)
+            PingTarget::Tcp(resolver.port)
         }
-        DnsTransport::Doh3 | DnsTransport::Doq => Way::Quic(resolver.port),
+        DnsTransport::Doh3 | DnsTransport::Doq => PingTarget::Quic(resolver.port),
     }
 }
 
-fn method(way: Way) -> Method {
-    match way {
-        Way::Icmp => Method::Icmp,
-        Way::Tcp(_) => Method::Tcp,
-        Way::Quic(_) => Method::Quic,
+fn method(target: PingTarget) -> PingMethodArgument {
+    match target {
+        PingTarget::Icmp => PingMethodArgument::Icmp,
+        PingTarget::Tcp(_) => PingMethodArgument::Tcp,
+        PingTarget::Quic(_) => PingMethodArgument::Quic,
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
     use clap::Parser;
 
     #[derive(Debug, Parser)]
-    struct Only {
+    struct PingCommandLine {
         #[command(flatten)]
         ping: Arguments,
     }
@@ -163,30 +163,40 @@ mod tests {
         }
     }
 
-    fn read(typed: &str) -> Vec<Way> {
+    fn read(typed: &str) -> Vec<PingTarget> {
         let typed = ["ping"].into_iter().chain(typed.split_whitespace());
-        ways(&Only::try_parse_from(typed).unwrap().ping)
+        choose_targets(&PingCommandLine::try_parse_from(typed).unwrap().ping)
     }
 
     #[test]
     fn a_resolver_is_tried_at_its_own_port_only() {
         for (typed, expected) in [
-            ("--resolver quic://192.0.2.1:8853", Way::Quic(8853)),
-            ("--resolver h3://192.0.2.1", Way::Quic(443)),
-            ("192.0.2.1 --resolver tls://dns.example", Way::Tcp(853)),
-            ("--resolver 192.0.2.1", Way::Tcp(53)),
+            ("--resolver quic://192.0.2.1:8853", PingTarget::Quic(8853)),
+            ("--resolver h3://192.0.2.1", PingTarget::Quic(443)),
+            (
+                "192.0.2.1 --resolver tls://dns.example",
+                PingTarget::Tcp(853),
+            ),
+            ("--resolver 192.0.2.1", PingTarget::Tcp(53)),
         ] {
-            assert_eq!(read(typed), [Way::Icmp, expected], "{typed}");
+            assert_eq!(read(typed), [PingTarget::Icmp, expected], "{typed}");
         }
     }
 
     #[test]
     fn methods_are_tried_in_the_order_given() {
-        assert_eq!(read("192.0.2.1").first(), Some(&Way::Icmp));
-        let tcp = [443, 853, 53].map(Way::Tcp);
+        assert_eq!(read("192.0.2.1").first(), Some(&PingTarget::Icmp));
+        let tcp = [443, 853, 53].map(PingTarget::Tcp);
         assert_eq!(read("192.0.2.1 --method tcp"), tcp);
         let two = read("192.0.2.1 --method quic,icmp");
-        assert_eq!(two, [Way::Quic(443), Way::Quic(853), Way::Icmp]);
+        assert_eq!(
+            two,
+            [
+                PingTarget::Quic(443),
+                PingTarget::Quic(853),
+                PingTarget::Icmp
+            ]
+        );
     }
 
     #[test]
@@ -198,21 +208,21 @@ mod tests {
             "fe80::1%lo",
         ] {
             let words = ["ping"].into_iter().chain(typed.split_whitespace());
-            let arguments = Only::try_parse_from(words).unwrap().ping;
+            let arguments = PingCommandLine::try_parse_from(words).unwrap().ping;
             let address = address(&arguments).unwrap();
             assert_eq!(address.ip().to_string(), "fe80::1", "{typed}");
             assert_eq!(scope_id(address), lo, "{typed}");
         }
         for typed in ["fe80::1", "--resolver fe80::1", "fe80::1%nowhere"] {
             let words = ["ping"].into_iter().chain(typed.split_whitespace());
-            let arguments = Only::try_parse_from(words).unwrap().ping;
+            let arguments = PingCommandLine::try_parse_from(words).unwrap().ping;
             assert!(address(&arguments).is_err(), "{typed}");
         }
-        assert!(Only::try_parse_from(["ping", "192.0.2.1%lo"]).is_err());
+        assert!(PingCommandLine::try_parse_from(["ping", "192.0.2.1%lo"]).is_err());
     }
 
     #[test]
     fn somebody_must_be_named() {
-        assert!(Only::try_parse_from(["ping"]).is_err());
+        assert!(PingCommandLine::try_parse_from(["ping"]).is_err());
     }
 }

@@ -2,11 +2,11 @@
 //! and writes a record of each reaction. Not for: judging the reaction; see
 //! `resolab_dns::questions_probe`.
 
-use crate::client_arguments::ClientArguments;
-use crate::edns_arguments::EdnsArguments;
+use crate::arguments::client::ClientArguments;
+use crate::arguments::durations::deadline_ms;
+use crate::arguments::edns::EdnsArguments;
+use crate::command_refusal::CommandRefusal;
 use crate::output;
-use crate::refusal::Refusal;
-use crate::times::deadline_ms;
 use resolab_dns::questions_probe::probe_questions;
 use resolab_dns::{DnsClient, Question};
 use resolab_record::Record;
@@ -68,30 +68,30 @@ fn probe_all(
     questions: &[Question],
     counts: &[u16],
     deadline: Duration,
-) -> Result<(), Refusal> {
+) -> Result<(), CommandRefusal> {
     output::write_record(&output::start_record("probe-questions", monotonic_ns()))
-        .map_err(Refusal::unwritten)?;
+        .map_err(CommandRefusal::unwritten)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Refusal::internal(format_args!("start the runtime: {error}")))?;
+        .map_err(|error| CommandRefusal::internal(format_args!("start the runtime: {error}")))?;
     for client in clients {
         for count in counts {
             let asked = &questions[..usize::from(*count)];
             let record = runtime.block_on(probe_questions(client, asked, deadline));
             output::write_record(&Record::QuestionsProbe(Box::new(record)))
-                .map_err(Refusal::unwritten)?;
+                .map_err(CommandRefusal::unwritten)?;
         }
     }
     Ok(())
 }
 
 impl Arguments {
-    fn prepare(&self) -> Result<(Vec<DnsClient>, Vec<Question>), Refusal> {
+    fn prepare(&self) -> Result<(Vec<DnsClient>, Vec<Question>), CommandRefusal> {
         let questions = self.questions()?;
         let most = self.counts.iter().copied().max().unwrap_or(0);
         if usize::from(most) > questions.len() {
-            return Err(Refusal::usage(format_args!(
+            return Err(CommandRefusal::usage(format_args!(
                 "ask {most} questions in a message: names and types make {}; give more of them, or --counts",
                 questions.len()
             )));
@@ -105,11 +105,11 @@ impl Arguments {
     }
 
     /// Returns all names with the first type, then with the next type.
-    fn questions(&self) -> Result<Vec<Question>, Refusal> {
+    fn questions(&self) -> Result<Vec<Question>, CommandRefusal> {
         let of_type = |record_type: &String| {
             let names = self.name.iter();
             names
-                .map(|name| Question::parse(name, record_type).map_err(Refusal::usage))
+                .map(|name| Question::parse(name, record_type).map_err(CommandRefusal::usage))
                 .collect::<Result<Vec<_>, _>>()
         };
         let by_type: Result<Vec<_>, _> = self.record_type.iter().map(of_type).collect();

@@ -2,26 +2,26 @@
 //! query itself; see `resolab_dns`.
 
 mod pause;
+mod queried_resolver;
 mod rounds;
 mod shuffle;
-mod target;
 
-use crate::client_arguments::ClientArguments;
-use crate::edns_arguments::EdnsArguments;
+use crate::arguments::client::ClientArguments;
+use crate::arguments::durations::{deadline_ms, pause_ms};
+use crate::arguments::edns::EdnsArguments;
+use crate::command_refusal::CommandRefusal;
 use crate::output;
-use crate::refusal::Refusal;
-use crate::times::{deadline_ms, pause_ms};
 use clap::ValueEnum;
-use pause::{Intervals, Pauses};
+use pause::{PauseDistribution, PauseSequence};
+use queried_resolver::QueriedResolver;
 use resolab_dns::partial::QUESTIONS_MAX_COUNT;
 use resolab_dns::{ConnectionPolicy, Question};
 use resolab_transport::clock::monotonic_ns;
-use rounds::{Pace, Rounds};
-use shuffle::Shuffle;
+use rounds::{QueryPacing, QueryRounds};
+use shuffle::ResolverShuffle;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use target::Target;
 
 /// The sharing of a connection between queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -101,7 +101,7 @@ pub struct Arguments {
     interval_ms: u64,
     /// Distribution of pauses: constant, or with the interval as the mean.
     #[arg(long, value_enum, default_value = "constant")]
-    intervals: Intervals,
+    intervals: PauseDistribution,
     /// Shuffle the order of resolvers for each name, by this seed.
     #[arg(long)]
     seed: Option<u64>,
@@ -122,20 +122,22 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-fn ask_all(rounds: Rounds) -> Result<(), Refusal> {
+fn ask_all(rounds: QueryRounds) -> Result<(), CommandRefusal> {
     output::write_record(&output::start_record("query", monotonic_ns()))
-        .map_err(Refusal::unwritten)?;
+        .map_err(CommandRefusal::unwritten)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let runtime =
-        runtime.map_err(|error| Refusal::internal(format_args!("start the runtime: {error}")))?;
-    runtime.block_on(rounds.run()).map_err(Refusal::unwritten)
+    let runtime = runtime
+        .map_err(|error| CommandRefusal::internal(format_args!("start the runtime: {error}")))?;
+    runtime
+        .block_on(rounds.run())
+        .map_err(CommandRefusal::unwritten)
 }
 
 impl Arguments {
     /// Prepares everything with a chance to fail or to take time before a clock starts.
-    fn prepare(self) -> Result<Rounds, Refusal> {
+    fn prepare(self) -> Result<QueryRounds, CommandRefusal> {
         let pace = self.pace()?;
         let names = self.questions()?;
         let policy = ConnectionPolicy {
@@ -147,53 +149,53 @@ impl Arguments {
         let mut targets = Vec::new();
         for url in &self.resolver {
             let client = self.client.client_or_missing(url, self.edns.options())?;
-            targets.push(Arc::new(Target::new(client, policy, deadline)));
+            targets.push(Arc::new(QueriedResolver::new(client, policy, deadline)));
         }
-        Ok(Rounds {
+        Ok(QueryRounds {
             targets,
             names,
             count: self.count,
-            pauses: Pauses::new(
+            pauses: PauseSequence::new(
                 Duration::from_millis(self.interval_ms),
                 self.intervals,
                 self.seed.unwrap_or(1),
             ),
-            shuffle: self.seed.map(Shuffle::by),
+            shuffle: self.seed.map(ResolverShuffle::new),
             pace,
             is_cold: self.connection == ConnectionArgument::Cold,
         })
     }
 
-    fn pace(&self) -> Result<Pace, Refusal> {
+    fn pace(&self) -> Result<QueryPacing, CommandRefusal> {
         let is_cold = self.connection == ConnectionArgument::Cold;
         if is_cold && self.outstanding > 1 {
-            return Err(Refusal::usage(
+            return Err(CommandRefusal::usage(
                 "have --outstanding queries on a cold connection, which has one; \
                  give --connection warm",
             ));
         }
         if is_cold && self.idle_timeout_ms.is_some() {
-            return Err(Refusal::usage(
+            return Err(CommandRefusal::usage(
                 "keep a cold connection until --idle-timeout-ms; give --connection warm",
             ));
         }
         if let Some(count) = self.questions_per_message {
-            return Ok(Pace::InMessages {
+            return Ok(QueryPacing::InMessages {
                 count: usize::from(count),
                 one_by_one: self.one_by_one,
             });
         }
         match (self.together, self.outstanding) {
-            (true, 1) => Ok(Pace::Together),
-            (true, _) => Err(Refusal::usage(
+            (true, 1) => Ok(QueryPacing::Together),
+            (true, _) => Err(CommandRefusal::usage(
                 "ask --together and keep more --outstanding; give one of them",
             )),
-            (false, 1) => Ok(Pace::OneByOne),
-            (false, most) => Ok(Pace::Outstanding(usize::from(most))),
+            (false, 1) => Ok(QueryPacing::OneByOne),
+            (false, most) => Ok(QueryPacing::Outstanding(usize::from(most))),
         }
     }
 
-    fn questions(&self) -> Result<Vec<Vec<Arc<Question>>>, Refusal> {
+    fn questions(&self) -> Result<Vec<Vec<Arc<Question>>>, CommandRefusal> {
         let of_name = |name: &String| {
             let types = self.record_type.iter();
             types
@@ -203,10 +205,10 @@ impl Arguments {
         self.name.iter().map(of_name).collect()
     }
 
-    fn question(&self, name: &str, record_type: &str) -> Result<Question, Refusal> {
+    fn question(&self, name: &str, record_type: &str) -> Result<Question, CommandRefusal> {
         let question = Question::parse(name, record_type);
-        let question = question.and_then(|question| question.of_class(&self.class));
-        let mut question = question.map_err(Refusal::usage)?;
+        let question = question.and_then(|question| question.with_class(&self.class));
+        let mut question = question.map_err(CommandRefusal::usage)?;
         question.dnssec_ok = self.dnssec;
         Ok(question)
     }

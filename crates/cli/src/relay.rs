@@ -1,8 +1,8 @@
 //! `resolab-core relay`: makes a relay, reports on standard output, and runs until standard input
 //! ends. Not for: making the relay; see `resolab_link::relay`.
 
+use crate::command_refusal::CommandRefusal;
 use crate::output;
-use crate::refusal::Refusal;
 use resolab_link::clock;
 use resolab_link::relay::{MTU_BYTES, RELAY_HOST, Relay, RelayEnd, RelayError};
 use resolab_record::{Record, RelayReadyRecord};
@@ -37,7 +37,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     let written = output::write_record(&start)
         .and_then(|()| output::write_record(&Record::RelayReady(ready)));
     if let Err(error) = written {
-        return Refusal::unwritten(error).exit();
+        return CommandRefusal::unwritten(error).exit();
     }
     let input = io::stdin();
     match relay.wait((!arguments.serve).then(|| input.as_fd())) {

@@ -1,12 +1,12 @@
 //! `resolab-core stub`: runs the stub until standard input ends or a signal arrives, and takes
 //! commands. Not for: forwarding; see `resolab_dns::stub`.
 
-use crate::client_arguments::ClientArguments;
-use crate::command_lines::Stay;
-use crate::edns_arguments::EdnsArguments;
+use crate::arguments::client::ClientArguments;
+use crate::arguments::durations::deadline_ms;
+use crate::arguments::edns::EdnsArguments;
+use crate::command_lines::StayArgument;
+use crate::command_refusal::CommandRefusal;
 use crate::output;
-use crate::refusal::Refusal;
-use crate::times::deadline_ms;
 use clap::ValueEnum;
 use resolab_dns::stub::{ClientLimits, ConnectionPolicy, Stub, StubOptions};
 use resolab_link::enter::{self, ListeningSockets};
@@ -64,12 +64,12 @@ pub struct Arguments {
     #[command(flatten)]
     edns: EdnsArguments,
     #[command(flatten)]
-    stay: Stay,
+    stay: StayArgument,
 }
 
 /// The sharing of a connection between forwarded queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Connection {
+enum StubConnectionArgument {
     /// A new connection for each query, closed after the query.
     Cold,
     /// One connection for all queries, opened by the first.
@@ -81,7 +81,7 @@ enum Connection {
 struct ConnectionArguments {
     /// Sharing of connections between forwarded queries.
     #[arg(long, value_enum, default_value = "warm")]
-    connection: Connection,
+    connection: StubConnectionArgument,
     /// Close a connection after this time without a query; without the option, the resolver
     /// decides.
     #[arg(
@@ -96,11 +96,11 @@ struct ConnectionArguments {
 }
 
 impl ConnectionArguments {
-    fn policy(&self) -> Result<ConnectionPolicy, Refusal> {
-        let is_cold = self.connection == Connection::Cold;
+    fn policy(&self) -> Result<ConnectionPolicy, CommandRefusal> {
+        let is_cold = self.connection == StubConnectionArgument::Cold;
         let is_kept = self.idle_timeout_ms.is_some() || self.max_queries_per_connection.is_some();
         if is_cold && is_kept {
-            return Err(Refusal::usage(
+            return Err(CommandRefusal::usage(
                 "keep connections: with --connection cold each has one query; leave out \
                  --idle-timeout-ms and --max-queries-per-connection",
             ));
@@ -122,7 +122,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-fn try_run(arguments: Arguments) -> Result<(), Refusal> {
+fn try_run(arguments: Arguments) -> Result<(), CommandRefusal> {
     let Arguments {
         listen,
         listen_in,
@@ -139,12 +139,12 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
     let listening = listen_in
         .map(|(pid, host)| enter::open_host_sockets(pid, &host, listen))
         .transpose()
-        .map_err(Refusal::machine)?;
+        .map_err(CommandRefusal::machine)?;
     let client = client.client(&upstream, edns.options())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Refusal::internal(format_args!("start the runtime: {error}")))?;
+        .map_err(|error| CommandRefusal::internal(format_args!("start the runtime: {error}")))?;
     let (records, queue) = channel();
     let options = StubOptions {
         deadline: Duration::from_millis(timeout_ms),
@@ -156,18 +156,21 @@ fn try_run(arguments: Arguments) -> Result<(), Refusal> {
         None => runtime.block_on(Stub::bind(listen, client, options, records.clone())),
         Some(ListeningSockets { udp, tcp }) => {
             let _context = runtime.enter();
-            Stub::over(udp, tcp, client, options, records.clone())
+            Stub::from_sockets(udp, tcp, client, options, records.clone())
         }
     }
     .map_err(|error| cannot_listen(listen, &error))?;
-    announce(&stub, upstream, &records).map_err(Refusal::unwritten)?;
+    announce(&stub, upstream, &records).map_err(CommandRefusal::unwritten)?;
     let (writer_ended, writer_end) = mpsc::channel(1);
     let writer = start_writer(queue, writer_ended);
     let result = runtime.block_on(serve(&stub, &records, stay, writer_end));
     drop((runtime, stub, records));
     result?;
     // All senders are gone: the writer has written what there was.
-    writer.join().unwrap_or(Ok(())).map_err(Refusal::unwritten)
+    writer
+        .join()
+        .unwrap_or(Ok(()))
+        .map_err(CommandRefusal::unwritten)
 }
 
 /// Parses an address with a port, for listening.
@@ -186,19 +189,19 @@ fn host_place(text: &str) -> Result<(i32, String), String> {
     place.ok_or_else(|| "not PID/HOST, such as 4711/relay".to_owned())
 }
 
-pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> Refusal {
+pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> CommandRefusal {
     if matches!(
         error.raw_os_error(),
         Some(nix::libc::EMFILE | nix::libc::ENFILE)
     ) {
         let remedy = "raise the limit of open files (ulimit -n)";
-        return Refusal::machine(format_args!("listen on {address}: {error}; {remedy}"));
+        return CommandRefusal::machine(format_args!("listen on {address}: {error}; {remedy}"));
     }
     let what = format!("listen on {address}: {error}; give another --listen");
     if error.kind() == io::ErrorKind::PermissionDenied {
-        Refusal::machine(what)
+        CommandRefusal::machine(what)
     } else {
-        Refusal::configuration(what)
+        CommandRefusal::configuration(what)
     }
 }
 
@@ -233,10 +236,10 @@ pub fn start_writer(
 async fn serve(
     stub: &Stub,
     records: &Sender<Record>,
-    stay: Stay,
+    stay: StayArgument,
     mut writer_end: mpsc::Receiver<()>,
-) -> Result<(), Refusal> {
-    let no_signals = |error| Refusal::internal(format_args!("watch for signals: {error}"));
+) -> Result<(), CommandRefusal> {
+    let no_signals = |error| CommandRefusal::internal(format_args!("watch for signals: {error}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(no_signals)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(no_signals)?;
     let mut lines = stay.lines();

@@ -80,7 +80,7 @@ fn both_stamps_of_every_packet_and_what_was_lost() {
     for (sender, receiver, delay_ms) in [("client", "server", 20), ("server", "client", 3)] {
         let errors_ns = at(&packets, sender, "")
             .iter()
-            .filter(|one| one.outbound)
+            .filter(|packet| packet.outbound)
             .map(|entered| {
                 let delivered = at(&packets, receiver, "")
                     .into_iter()
@@ -98,7 +98,7 @@ fn both_stamps_of_every_packet_and_what_was_lost() {
             let payload = (arrival.index as u64).to_be_bytes();
             let sent = entered_up
                 .iter()
-                .find(|one| one.payload.starts_with(&payload));
+                .find(|packet| packet.payload.starts_with(&payload));
             sent.unwrap().unix_ns.abs_diff(arrival.sent_ns) as i64
         })
         .collect();

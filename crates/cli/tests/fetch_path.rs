@@ -91,8 +91,8 @@ fn name_and_first_byte_take_as_many_round_trips_as_the_protocols_say() {
             let opened = record["connections"].as_array().unwrap();
             let expected = if mode == "separate" { 2 } else { 1 };
             assert_eq!(opened.len(), expected, "{record}");
-            for one in opened {
-                assert_eq!(one["handshake_mode"], json!(handshake), "{record}");
+            for connection in opened {
+                assert_eq!(connection["handshake_mode"], json!(handshake), "{record}");
             }
             let because = if mode == "separate" {
                 Value::Null
@@ -233,8 +233,9 @@ fn transfer_round_trips(lab: &Lab, coalescing: &str, address: &str) -> f64 {
     let records = edge.fetch_over(lab, &arguments);
     let mut trips: Vec<f64> = measured(&records)
         .iter()
-        .map(|one| {
-            one["page_complete_ns"].as_f64().unwrap() - one["page_first_byte_ns"].as_f64().unwrap()
+        .map(|connection| {
+            connection["page_complete_ns"].as_f64().unwrap()
+                - connection["page_first_byte_ns"].as_f64().unwrap()
         })
         .map(|ns| ns / 80e6)
         .collect();

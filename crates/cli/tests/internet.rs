@@ -235,7 +235,11 @@ fn transfer(internet: &Internet, from: (&str, &str), to: &str, length: usize) ->
     client.read_to_end(&mut got).unwrap();
     serving.join().unwrap();
     assert_eq!(got.len(), length);
-    assert!(got.iter().enumerate().all(|(at, one)| *one == byte(at)));
+    assert!(
+        got.iter()
+            .enumerate()
+            .all(|(at, received)| *received == byte(at))
+    );
     began.elapsed()
 }
 
@@ -346,7 +350,13 @@ fn a_capture_has_every_packet_at_its_sender_and_its_receiver() {
     let packets = pcapng::read_among(file.path(), &["home", FAR, "third"]);
     let seen: Vec<_> = packets
         .iter()
-        .map(|one| (one.interface.as_str(), one.outbound, one.comment.as_str()))
+        .map(|packet| {
+            (
+                packet.interface.as_str(),
+                packet.outbound,
+                packet.comment.as_str(),
+            )
+        })
         .collect();
     assert_eq!(
         seen,

@@ -5,7 +5,7 @@ mod support;
 
 use resolab_link::hosts::Host;
 use resolab_link::hosts::anchor::find_anchor;
-use resolab_link::model::{DirectionModel, Fate};
+use resolab_link::model::{DirectionModel, PacketFate};
 use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -304,7 +304,11 @@ fn threads_are_scheduled_as_the_ready_record_says() {
     let allowed = std::thread::available_parallelism().unwrap().get();
     wait_until("every processor is kept awake", || {
         let policies = policies(awake);
-        policies.iter().filter(|one| **one == SCHED_IDLE).count() == allowed
+        policies
+            .iter()
+            .filter(|policy| **policy == SCHED_IDLE)
+            .count()
+            == allowed
     });
     // In a session of its own with the lowest weight, so that it takes nothing from other sessions.
     if let Ok(group) = std::fs::read_to_string(format!("/proc/{awake}/autogroup")) {
@@ -484,7 +488,7 @@ fn the_schedule_changes_the_link_and_says_when() {
     );
     assert_eq!(arrivals.len() as u64 + totals.up.dropped_outage_count, 100);
     // Index 40 is sent at 200 ms on an idle machine, later on a busy one.
-    let lost_from = (0..100).find(|index| arrivals.iter().all(|one| one.index != *index));
+    let lost_from = (0..100).find(|index| arrivals.iter().all(|arrival| arrival.index != *index));
     let (before, after): (Vec<Arrival>, Vec<Arrival>) = arrivals
         .iter()
         .partition(|arrival| Some(arrival.index) < lost_from);
@@ -556,12 +560,12 @@ fn delays_by_index(client: &UdpSocket, server: &UdpSocket) -> Vec<Option<u64>> {
 
 /// The same packets lost, and most within 2 ms: a machine that pauses holds some up. Of delays
 /// drawn anew about one in nine would be as near.
-fn assert_alike(one: &[Option<u64>], other: &[Option<u64>], what: &str) {
-    let pairs = one.iter().zip(other);
-    let near = pairs.filter(|(one, other)| match (one, other) {
-        (Some(one), Some(other)) => one.abs_diff(*other) < 2_000_000,
-        (one, other) => {
-            assert_eq!(one, other, "{what}: not the same packets lost");
+fn assert_alike(first: &[Option<u64>], other: &[Option<u64>], what: &str) {
+    let pairs = first.iter().zip(other);
+    let near = pairs.filter(|(first, other)| match (first, other) {
+        (Some(first), Some(other)) => first.abs_diff(*other) < 2_000_000,
+        (first, other) => {
+            assert_eq!(first, other, "{what}: not the same packets lost");
             true
         }
     });
@@ -586,8 +590,8 @@ fn seed_and_packet_index_decide_drops_and_delays_as_in_the_model() {
     let mut model = DirectionModel::new(&profile.up, "up", lab.ready.seed);
     let by_model: Vec<Option<u64>> = (1..=600)
         .map(|index| match model.arrival(index * 1_000_000_000, 100) {
-            Fate::Release { at_ns } => Some(at_ns - index * 1_000_000_000),
-            Fate::Drop(_) | Fate::Waits => None,
+            PacketFate::Release { at_ns } => Some(at_ns - index * 1_000_000_000),
+            PacketFate::Drop(_) | PacketFate::Waits => None,
         })
         .collect();
     assert_alike(&first, &by_model, "the pure model");

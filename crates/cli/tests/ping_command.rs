@@ -37,7 +37,7 @@ fn is_answered(record: &Value, count: usize) -> bool {
     round_trips.len() == count
         && round_trips
             .iter()
-            .all(|one| one.as_u64().is_some_and(|rtt_ns| rtt_ns > 0))
+            .all(|rtt| rtt.as_u64().is_some_and(|rtt_ns| rtt_ns > 0))
         && record["failures"] == Value::Array(vec![Value::Null; count])
 }
 

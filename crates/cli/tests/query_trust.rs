@@ -115,7 +115,7 @@ fn insecure_is_marked_and_warns_once() {
 #[test]
 fn a_refused_pin_shows_the_right_one() {
     let edge = Edge::start(2);
-    let wrong = Sha256::of(b"another key").to_string();
+    let wrong = Sha256::hash(b"another key").to_string();
     let (code, records, stderr) = edge.query_all(&["--ca", &edge.ca_file, "--pin", &wrong]);
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
     assert_eq!(records.len(), 3);

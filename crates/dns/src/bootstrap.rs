@@ -4,7 +4,7 @@
 
 pub(crate) mod look_up;
 
-use crate::bootstrap::look_up::{Location, LookUp};
+use crate::bootstrap::look_up::{ResolverLocation, ResolverLookUp};
 use crate::resolver_address::ResolverAddress;
 use crate::zoned_address::ZonedAddress;
 use nix::net::if_::if_nametoindex;
@@ -91,24 +91,28 @@ impl GivenAddresses {
 
     /// Finds the resolver's address. A resolver without an address then makes its own queries fail,
     /// and no other resolver's.
-    pub fn locate_or_missing(&self, resolver: &ResolverAddress) -> Location {
+    pub fn locate_or_missing(&self, resolver: &ResolverAddress) -> ResolverLocation {
         match self.locate(resolver) {
             Ok(located) => located.into(),
-            Err(error) => Location::Missing(error.to_string()),
+            Err(error) => ResolverLocation::Missing(error.to_string()),
         }
     }
 
     /// Returns the location for a client with a look-up inside the clock. The look-up asks `by`
     /// over DoUDP; without `by`, the first resolver named in a stamp; without a stamp, the system.
     /// Given addresses need no look-up.
-    pub fn locate_inside(&self, resolver: &ResolverAddress, by: Option<SocketAddr>) -> Location {
+    pub fn locate_inside(
+        &self,
+        resolver: &ResolverAddress,
+        by: Option<SocketAddr>,
+    ) -> ResolverLocation {
         match self.given(resolver) {
-            Ok(Some(address)) => Location::Known(address, Bootstrap::Given),
+            Ok(Some(address)) => ResolverLocation::Known(address, Bootstrap::Given),
             Ok(None) => {
                 let stamped = resolver.bootstrap_resolvers.first().copied();
-                Location::Unknown(look_up(resolver, by.or(stamped)))
+                ResolverLocation::Unknown(look_up(resolver, by.or(stamped)))
             }
-            Err(error) => Location::Missing(error.to_string()),
+            Err(error) => ResolverLocation::Missing(error.to_string()),
         }
     }
 
@@ -136,8 +140,8 @@ fn comparable(host: &str) -> String {
     name.strip_suffix('.').map_or(name.clone(), str::to_owned)
 }
 
-fn look_up(resolver: &ResolverAddress, by: Option<SocketAddr>) -> LookUp {
-    LookUp {
+fn look_up(resolver: &ResolverAddress, by: Option<SocketAddr>) -> ResolverLookUp {
+    ResolverLookUp {
         host: resolver.host.clone(),
         port: resolver.port,
         by,
@@ -170,11 +174,11 @@ fn ask_stamped(resolver: &ResolverAddress) -> Option<SocketAddr> {
     if look_ups.is_empty() {
         return None;
     }
-    let asked = thread::spawn(move || look_ups.iter().find_map(|one| ask(one).ok()));
+    let asked = thread::spawn(move || look_ups.iter().find_map(|look_up| ask(look_up).ok()));
     asked.join().ok().flatten()
 }
 
-fn ask(look_up: &LookUp) -> Result<SocketAddr, MeasuredFailure> {
+fn ask(look_up: &ResolverLookUp) -> Result<SocketAddr, MeasuredFailure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -287,7 +291,7 @@ mod tests {
         assert_eq!(locate(&[], &url).unwrap(), expected);
         serve.join().unwrap();
         let inside = GivenAddresses::default().locate_inside(&url.parse().unwrap(), None);
-        assert!(matches!(inside, Location::Unknown(look_up) if look_up.by == Some(at)));
+        assert!(matches!(inside, ResolverLocation::Unknown(look_up) if look_up.by == Some(at)));
     }
 
     #[test]

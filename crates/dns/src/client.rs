@@ -9,17 +9,19 @@ pub use options::ClientOptions;
 pub(crate) use partial_support::PartialSupport;
 pub use preparation::{ClientError, tls_of};
 
-use crate::bootstrap::look_up::Location;
+use crate::bootstrap::look_up::ResolverLocation;
 use crate::edns::ClientEdns;
 use crate::resolver_address::ResolverAddress;
 use crate::transports::retry::UdpRetryPolicy;
 use crate::transports::session::Session;
 use crate::transports::{doh, doh3, doq, dot, dotcp};
 use partial_support::PartialSupports;
-use preparation::{Prepared, Transport};
+use preparation::{PreparedTransport, Transport};
 use resolab_http::private_alpn;
 use resolab_record::HandshakeMode;
-use resolab_transport::client::{MeasuredFailure, QuicClient, SetupLog, TcpOptions, TicketStore};
+use resolab_transport::client::{
+    ClientTicketStore, MeasuredFailure, QuicClient, SetupLog, TcpOptions,
+};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::AtomicBool;
@@ -27,7 +29,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The knowledge to forget when closing connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Forgetting {
+pub enum ForgetScope {
     /// Forget nothing; only close the connections.
     Nothing,
     /// Forget everything learnt about the resolver. Keep everything given by the resolver: tickets,
@@ -42,11 +44,11 @@ pub struct DnsClient {
     /// The resolver as given by the user.
     pub resolver: ResolverAddress,
     /// The resolver's address, or how to look it up.
-    pub location: Location,
+    pub location: ResolverLocation,
     /// The handshake mode asked for; `None` for transports without a handshake.
     pub requested_handshake_mode: Option<HandshakeMode>,
     /// The session tickets; `None` when the client keeps no tickets.
-    pub tickets: Option<Arc<TicketStore>>,
+    pub tickets: Option<Arc<ClientTicketStore>>,
     /// The queries' EDNS options, equal for all addresses of the resolver.
     pub(crate) edns: ClientEdns,
     /// The EDNS options by address, with separate cookies for each address. Connections and pending
@@ -67,15 +69,15 @@ impl DnsClient {
     /// Prepares a client. Errors without usable trust anchors or TLS.
     pub fn new(
         resolver: ResolverAddress,
-        location: impl Into<Location>,
+        location: impl Into<ResolverLocation>,
         options: &ClientOptions,
     ) -> Result<Self, ClientError> {
         let location = location.into();
-        let Prepared {
+        let PreparedTransport {
             transport,
             tls,
             certificate_checked,
-        } = Prepared::new(&resolver, options)?;
+        } = PreparedTransport::new(&resolver, options)?;
         Ok(Self {
             certificate_checked,
             tickets: tls.as_ref().and_then(|tls| tls.tickets.clone()),
@@ -102,7 +104,7 @@ impl DnsClient {
     /// Returns the client with connections for pages beside queries, and with the windows for pages
     /// (of a stream, of all streams). DoH3 needs no other change. DoQ uses the private ALPN,
     /// offered by servers beside their HTTP/3. Other transports cannot carry pages.
-    pub fn carrying_pages(mut self, windows: (u32, u32)) -> Result<Self, ClientError> {
+    pub fn with_pages(mut self, windows: (u32, u32)) -> Result<Self, ClientError> {
         self.transport = match self.transport {
             Transport::H3(quic, template) => {
                 Transport::H3(quic.with_windows(windows.0, windows.1), template)
@@ -132,7 +134,7 @@ impl DnsClient {
     /// of its handshake.
     pub async fn open(&self, log: &Arc<SetupLog>) -> Result<Session, MeasuredFailure> {
         let address = self.location.find(log).await?;
-        let edns = self.edns_at(address.ip());
+        let edns = self.address_edns(address.ip());
         Ok(match &self.transport {
             Transport::Udp(retries) => {
                 Session::udp(address, Arc::clone(retries), Arc::clone(log), edns)
@@ -160,11 +162,11 @@ impl DnsClient {
 
     /// Forgets the traces of earlier queries, so the next query is asked like the first.
     /// docs/method/forgotten.md lists all kinds of traces.
-    pub fn forget(&self, what: Forgetting) {
+    pub fn forget(&self, what: ForgetScope) {
         match what {
-            Forgetting::Nothing => (),
-            Forgetting::Learnt => self.forget_learnt(),
-            Forgetting::All => {
+            ForgetScope::Nothing => (),
+            ForgetScope::Learnt => self.forget_learnt(),
+            ForgetScope::All => {
                 self.forget_learnt();
                 self.forget_given();
             }
@@ -202,14 +204,14 @@ impl DnsClient {
         self.partial_supports.current()
     }
 
-    fn edns_at(&self, resolver: IpAddr) -> Arc<ClientEdns> {
+    fn address_edns(&self, resolver: IpAddr) -> Arc<ClientEdns> {
         let mut by_address = self
             .edns_by_address
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let edns = by_address
             .entry(resolver)
-            .or_insert_with(|| Arc::new(self.edns.at(resolver)));
+            .or_insert_with(|| Arc::new(self.edns.with_resolver(resolver)));
         Arc::clone(edns)
     }
 

@@ -1,9 +1,14 @@
 //! The EDNS(0) contents of a client's queries (RFC 6891): payload size, client subnet, cookie, name
-//! server identifier request, padding. Not for: the rules of cookies and subnets (`cookie`,
-//! `client_subnet`).
+//! server identifier request, padding. Not for: the rules of cookies and subnets (`edns::cookie`,
+//! `edns::client_subnet`).
 
-use crate::client_subnet::ClientSubnet;
-use crate::cookie::{CookieJar, SentCookie};
+pub mod client_subnet;
+pub mod cookie;
+pub(crate) mod response;
+pub(crate) mod sent;
+
+use crate::edns::client_subnet::ClientSubnet;
+use crate::edns::cookie::{CookieJar, SentCookie};
 use crate::partial;
 use crate::question::Question;
 use hickory_proto::op::Edns;
@@ -106,24 +111,28 @@ impl ClientEdns {
     pub(crate) fn new(options: EdnsOptions, resolver: IpAddr, is_encrypted: bool) -> Self {
         Self {
             options,
-            cookies: options.has_cookie.then(|| CookieJar::of(resolver)),
+            cookies: options.has_cookie.then(|| CookieJar::new(resolver)),
             is_encrypted,
         }
     }
 
     /// Returns the options for queries to another address, with separate cookies.
-    pub(crate) fn at(&self, resolver: IpAddr) -> Self {
+    pub(crate) fn with_resolver(&self, resolver: IpAddr) -> Self {
         Self::new(self.options, resolver, self.is_encrypted)
     }
 
     /// Returns the EDNS contents for a query with this question and cookie.
-    pub(crate) fn of_query(&self, question: &Question, cookie: Option<SentCookie>) -> QueryEdns {
-        self.of_message(Some(question), cookie)
+    pub(crate) fn query_contents(
+        &self,
+        question: &Question,
+        cookie: Option<SentCookie>,
+    ) -> QueryEdns {
+        self.message_contents(Some(question), cookie)
     }
 
     /// Returns the EDNS contents for a message with any number of questions. The first question
     /// decides.
-    pub(crate) fn of_message(
+    pub(crate) fn message_contents(
         &self,
         first: Option<&Question>,
         cookie: Option<SentCookie>,
@@ -174,7 +183,7 @@ impl Default for QueryEdns {
 
 impl QueryEdns {
     /// Adds the option announcing support for partial responses.
-    pub(crate) fn taking_parts(self) -> Self {
+    pub(crate) fn accept_partial_responses(self) -> Self {
         Self {
             takes_parts: true,
             ..self
@@ -182,7 +191,7 @@ impl QueryEdns {
     }
 
     /// Returns the EDNS contents for queries of a client without cookies.
-    pub fn without_cookie(options: EdnsOptions, is_encrypted: bool) -> Self {
+    pub fn new_without_cookie(options: EdnsOptions, is_encrypted: bool) -> Self {
         Self {
             udp_payload_bytes: options.udp_payload_bytes,
             client_subnet: options.client_subnet,
@@ -243,7 +252,7 @@ mod tests {
     fn query(options: EdnsOptions, cookie: Option<SentCookie>) -> Vec<u8> {
         let question = Question::parse("a.test", "A").unwrap();
         let edns = ClientEdns::new(options, Ipv4Addr::LOCALHOST.into(), true);
-        let edns = edns.of_query(&question, cookie);
+        let edns = edns.query_contents(&question, cookie);
         build_query(&question, 0, &edns).unwrap()
     }
 
@@ -332,7 +341,7 @@ mod tests {
     fn nothing_is_padded_in_the_clear() {
         let edns = ClientEdns::new(EdnsOptions::default(), Ipv4Addr::LOCALHOST.into(), false);
         let question = Question::parse("a.test", "A").unwrap();
-        assert_eq!(edns.of_query(&question, None), QueryEdns::default());
+        assert_eq!(edns.query_contents(&question, None), QueryEdns::default());
     }
 
     #[test]
@@ -344,7 +353,7 @@ mod tests {
             question.udp_payload_bytes = Some(asked);
             for (is_encrypted, expected) in [(false, in_the_clear), (true, UDP_PAYLOAD_BYTES)] {
                 let edns = ClientEdns::new(own, Ipv4Addr::LOCALHOST.into(), is_encrypted);
-                let edns = edns.of_query(&question, None);
+                let edns = edns.query_contents(&question, None);
                 assert_eq!(edns.udp_payload_bytes, expected);
                 assert_eq!(edns.client_subnet, Some(ClientSubnet::OFF));
             }

@@ -1,10 +1,10 @@
 //! The log of one exchange. Other tasks can read the log while the exchange runs, so the known
 //! facts survive a deadline.
 
-use crate::cookie::SentCookie;
+use crate::edns::cookie::SentCookie;
+use crate::edns::sent::SentEdns;
 use crate::kernel_stamps::KernelStamps;
-use crate::sent_edns::SentEdns;
-use resolab_transport::client::Phase;
+use resolab_transport::client::TimedPhase;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,19 +12,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Default)]
 pub struct ExchangeLog {
     /// From handing the query to the connection to the complete response.
-    pub query_exchange: Phase,
+    pub query_exchange: TimedPhase,
     attempt_count: AtomicU32,
     repeat_count: AtomicU32,
     query_bytes: AtomicU32,
     sent_edns: Mutex<Option<Arc<SentEdns>>>,
     goes_on_by_tcp: AtomicBool,
     pub(crate) kernel_stamps: KernelStamps,
-    place: Mutex<Option<Place>>,
+    position: Mutex<Option<PipelinePosition>>,
 }
 
 /// A query's position among the queries of its connection, taken when the query is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct PipelinePosition {
     /// The query's index on its connection, from 0.
     pub query_index: u32,
     /// The number of other queries without a response.
@@ -44,7 +44,7 @@ impl ExchangeLog {
 
     /// Restarts the exchange after the query's connection has ended. The exchange begins when the
     /// next connection gets the query. The time before counts in the response time alone.
-    pub(crate) fn begin_anew(&self) {
+    pub(crate) fn restart(&self) {
         self.query_exchange.forget();
         self.repeat_count.fetch_add(1, Ordering::Relaxed);
     }
@@ -59,7 +59,7 @@ impl ExchangeLog {
     pub(crate) fn complete(&self, last_arrival_wall_ns: Option<i64>) {
         self.query_exchange.finish();
         self.kernel_stamps
-            .received_on_connection(last_arrival_wall_ns);
+            .note_connection_arrival(last_arrival_wall_ns);
     }
 
     /// Keeps the EDNS of the query to send next.
@@ -84,30 +84,30 @@ impl ExchangeLog {
     }
 
     /// Moves a query sent by UDP to TCP from now on.
-    pub(crate) fn go_on_by_tcp(&self) {
+    pub(crate) fn switch_to_tcp(&self) {
         self.goes_on_by_tcp.store(true, Ordering::Relaxed);
     }
 
     /// Returns true when the query has moved to TCP.
-    pub(crate) fn goes_on_by_tcp(&self) -> bool {
+    pub(crate) fn is_switched_to_tcp(&self) -> bool {
         self.goes_on_by_tcp.load(Ordering::Relaxed)
     }
 
     /// Sets the query's position on its present connection.
-    pub(crate) fn set_place(&self, place: Place) {
-        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
+    pub(crate) fn set_position(&self, position: PipelinePosition) {
+        *self.position.lock().unwrap_or_else(PoisonError::into_inner) = Some(position);
     }
 
     /// Copies the position of another query in the same message.
-    pub(crate) fn copy_place(&self, other: &Self) {
-        if let Some(place) = other.place() {
-            self.set_place(place);
+    pub(crate) fn copy_position(&self, other: &Self) {
+        if let Some(position) = other.position() {
+            self.set_position(position);
         }
     }
 
     /// Returns the query's position on the last connection given the query.
-    pub fn place(&self) -> Option<Place> {
-        *self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn position(&self) -> Option<PipelinePosition> {
+        *self.position.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts attempts made by a layer below.

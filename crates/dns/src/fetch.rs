@@ -6,13 +6,13 @@
 //! one request, no parsing, no cache), or queries alone (`client`).
 
 mod client;
-mod knowledge;
 mod page;
+mod page_coverage;
 mod priming;
 mod record;
 mod run;
 mod sharing;
 
 pub use client::{FetchClient, FetchError, FetchOptions};
-pub use knowledge::Knowledge;
 pub use page::{PageAddress, PageAddressError};
+pub use page_coverage::PageCoverage;

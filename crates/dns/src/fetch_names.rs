@@ -7,11 +7,11 @@
 //! (`fetch`).
 
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
-mod announcing;
+mod announced_names;
 mod client;
 mod look_ups;
 mod record;
 mod run;
 
-pub use announcing::NAMES_KEY;
+pub use announced_names::NAMES_KEY;
 pub use client::{FetchNamesClient, FetchNamesError, FetchNamesOptions};

@@ -28,7 +28,9 @@ pub fn read_http_response(status: u16, media_type: &[u8], body: &[u8]) -> Option
         .header(CONTENT_TYPE, media_type)
         .body(Bytes::copy_from_slice(body))
         .ok()?;
-    DnsBody::of(response).ok().map(|body| body.message)
+    DnsBody::from_response(response)
+        .ok()
+        .map(|body| body.message)
 }
 
 pub use crate::stub::fuzzing::stub_replies;

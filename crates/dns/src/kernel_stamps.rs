@@ -7,7 +7,7 @@
 //! never after completion.
 
 use resolab_transport::clock::{monotonic_ns, wall_minus_monotonic_ns};
-use resolab_transport::stamped_udp::{StampedUdpSocket, Transmitted};
+use resolab_transport::stamped_udp::{StampedUdpSocket, TransmitStamp};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The kernel's stamps of one exchange, in `CLOCK_MONOTONIC` nanoseconds.
@@ -22,12 +22,12 @@ pub(crate) struct KernelInstants {
 
 /// The stamps of the current exchange, or the socket still holding them.
 #[derive(Debug, Default)]
-pub(crate) struct KernelStamps(Mutex<Stamps>);
+pub(crate) struct KernelStamps(Mutex<StampState>);
 
 #[derive(Debug, Default)]
-struct Stamps {
+struct StampState {
     socket: Option<Arc<StampedUdpSocket>>,
-    transmitted: Vec<Transmitted>,
+    transmitted: Vec<TransmitStamp>,
     received_wall_ns: Option<i64>,
 }
 
@@ -43,7 +43,7 @@ impl KernelStamps {
 
     /// Keeps the stamp of the connection's last arrival, after the response is complete. After a
     /// truncated response by UDP, the UDP stamps stay.
-    pub(crate) fn received_on_connection(&self, wall_ns: Option<i64>) {
+    pub(crate) fn note_connection_arrival(&self, wall_ns: Option<i64>) {
         let mut stamps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if stamps.socket.is_none() {
             stamps.received_wall_ns = wall_ns;
@@ -52,14 +52,14 @@ impl KernelStamps {
 
     /// Begins an exchange on a separate socket, and forgets the previous exchange.
     pub(crate) fn begin(&self, socket: Arc<StampedUdpSocket>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Stamps {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = StampState {
             socket: Some(socket),
-            ..Stamps::default()
+            ..StampState::default()
         };
     }
 
     /// Keeps the stamp of a response by UDP.
-    pub(crate) fn received(&self, wall_ns: Option<i64>) {
+    pub(crate) fn note_received(&self, wall_ns: Option<i64>) {
         let mut stamps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         stamps.received_wall_ns = wall_ns;
     }
@@ -90,7 +90,7 @@ impl KernelStamps {
 
 /// Returns the last transmit stamp before the arrival. All attempts carry the same message, so a
 /// late response to an earlier attempt looks the same.
-fn last_before(transmitted: &[Transmitted], received_wall_ns: Option<i64>) -> Option<i64> {
+fn last_before(transmitted: &[TransmitStamp], received_wall_ns: Option<i64>) -> Option<i64> {
     transmitted
         .iter()
         .map(|stamp| stamp.wall_ns)
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn the_last_try_before_the_response_counts() {
         let tries: Vec<_> = [(0, 100), (1, 200), (2, 300)]
-            .map(|(index, wall_ns)| Transmitted { index, wall_ns })
+            .map(|(index, wall_ns)| TransmitStamp { index, wall_ns })
             .into();
         assert_eq!(last_before(&tries, Some(250)), Some(200));
         assert_eq!(last_before(&tries, Some(99)), None);
@@ -117,16 +117,16 @@ mod tests {
     fn a_connections_stamp_is_of_the_query_asked_last() {
         let stamps = KernelStamps::default();
         let began_ns = monotonic_ns();
-        stamps.received_on_connection(Some(wall_ns()));
+        stamps.note_connection_arrival(Some(wall_ns()));
         let instants = stamps.read(began_ns - 1_000);
         assert!(instants.receive_ns.is_some() && instants.transmit_ns.is_none());
         // Before the query was wanted: the wall clock was set.
-        stamps.received_on_connection(Some(wall_ns() - 1_000_000_000));
+        stamps.note_connection_arrival(Some(wall_ns() - 1_000_000_000));
         assert_eq!(stamps.read(began_ns).receive_ns, None);
-        stamps.received_on_connection(Some(wall_ns()));
+        stamps.note_connection_arrival(Some(wall_ns()));
         stamps.forget_connection();
         assert_eq!(stamps.read(0), KernelInstants::default());
-        stamps.received_on_connection(None);
+        stamps.note_connection_arrival(None);
         assert_eq!(stamps.read(0), KernelInstants::default());
     }
 

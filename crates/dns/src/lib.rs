@@ -7,10 +7,6 @@
 pub mod bootstrap;
 pub mod client;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
-pub mod client_subnet;
-#[deny(clippy::disallowed_methods)] // pure: time is an argument
-pub mod cookie;
-#[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod edns;
 pub mod fetch;
 pub mod fetch_names;
@@ -28,36 +24,32 @@ pub mod question;
 pub mod resolver_address;
 pub mod stub;
 
-mod asking;
+mod connection_use;
 mod exchange;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
 mod kernel_stamps;
+mod query;
 pub mod questions_probe;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
-mod response_edns;
-#[deny(clippy::disallowed_methods)] // pure: time is an argument
-mod sent_edns;
-#[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod stamp;
-mod standing;
 mod transports;
 mod upstream;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 mod zoned_address;
 
-pub use asking::{Answer, Asking, Outcome, Slot};
-pub use bootstrap::look_up::{Location, LookUp};
-pub use client::{ClientError, ClientOptions, DnsClient, Forgetting};
-pub use client_subnet::ClientSubnet;
+pub use bootstrap::look_up::{ResolverLocation, ResolverLookUp};
+pub use client::{ClientError, ClientOptions, DnsClient, ForgetScope};
+pub use edns::client_subnet::ClientSubnet;
 pub use edns::{EdnsOptions, Padding};
 pub use exchange::ExchangeLog;
+pub use query::{PendingQuery, QueryAnswer, QueryOutcome, SessionSlot};
 pub use question::Question;
 pub use resolab_record::DohMethod;
 pub use resolver_address::ResolverAddress;
 pub use stamp::StampError;
 pub use transports::retry::UdpRetryPolicy;
 pub use transports::session;
-pub use upstream::{Asked, ConnectionPolicy, MessagePosition, Upstream};
+pub use upstream::{ConnectionPolicy, MessagePosition, Upstream, UpstreamOutcome};
 pub use zoned_address::ZonedAddress;

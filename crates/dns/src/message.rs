@@ -1,11 +1,11 @@
 //! Builds a query, and checks and reads a response. Not for: framing (each transport).
 
-mod answering;
+mod answer_owners;
 
 use crate::edns::QueryEdns;
 use crate::presentation::{name_text, record_data_text};
 use crate::question::Question;
-use answering::Owners;
+use answer_owners::AnswerOwners;
 use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{RData, Record};
 use resolab_record::rcode_text;
@@ -37,7 +37,7 @@ pub struct EncodeError {
 
 /// The reason for a message that does not answer the query.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Mismatch {
+pub enum ResponseMismatch {
     /// Bytes that are not a whole DNS message.
     #[error("the response is no DNS message: {0}")]
     Malformed(String),
@@ -59,7 +59,7 @@ pub enum Mismatch {
 
 /// The contents of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Response {
+pub struct DnsResponse {
     /// The response code as text.
     pub rcode: String,
     /// True for NOERROR and NXDOMAIN: the resolver gave an answer.
@@ -76,11 +76,11 @@ pub struct Response {
     pub message: Message,
 }
 
-impl Response {
+impl DnsResponse {
     /// Reads the contents of a message.
-    pub fn of(message: Message) -> Self {
+    pub fn from_message(message: Message) -> Self {
         let rcode = message.metadata.response_code;
-        let owners = Owners::of(&message);
+        let owners = AnswerOwners::from_message(&message);
         let answering: Vec<&Record> = message
             .answers
             .iter()
@@ -91,7 +91,10 @@ impl Response {
             is_answer: matches!(rcode, ResponseCode::NoError | ResponseCode::NXDomain),
             truncated: message.metadata.truncation,
             answer_count: message.answers.len() as u32,
-            addresses: answering.iter().filter_map(|one| address_of(one)).collect(),
+            addresses: answering
+                .iter()
+                .filter_map(|record| address_of(record))
+                .collect(),
             ttl_s: answering.iter().map(|record| record.ttl).min(),
             message,
         }
@@ -99,7 +102,7 @@ impl Response {
 
     /// Lowers the TTLs by the `age_s` seconds spent in a cache (RFC 8484 section 5.1).
     #[must_use]
-    pub fn aged(mut self, age_s: u32) -> Self {
+    pub fn with_age(mut self, age_s: u32) -> Self {
         let message = &mut self.message;
         let sections = [
             &mut message.answers,
@@ -166,15 +169,15 @@ fn fill_padding(bytes: &mut Vec<u8>, padding: u16) {
 /// Checks that `response` answers `query`: same id, QR set, same question apart from case (RFC 5452
 /// section 9.1). A response with an error code may leave the question out. A query with no question
 /// or several accepts any questions in the response, because no document specifies them.
-pub fn check_echo(query: &[u8], response: &[u8]) -> Result<(), Mismatch> {
-    let short = || Mismatch::Malformed(format!("it has {} bytes", response.len()));
+pub fn check_echo(query: &[u8], response: &[u8]) -> Result<(), ResponseMismatch> {
+    let short = || ResponseMismatch::Malformed(format!("it has {} bytes", response.len()));
     let header = response.get(..HEADER_BYTES).ok_or_else(short)?;
     let (asked, got) = (id_of(query), id_of(response));
     if asked != got {
-        return Err(Mismatch::Id { asked, got });
+        return Err(ResponseMismatch::Id { asked, got });
     }
     if header[2] & QR_BIT == 0 {
-        return Err(Mismatch::NotAResponse);
+        return Err(ResponseMismatch::NotAResponse);
     }
     if question_count_of(query) != 1 {
         return Ok(());
@@ -194,7 +197,7 @@ pub fn check_echo(query: &[u8], response: &[u8]) -> Result<(), Mismatch> {
     if same && question_count == 1 {
         Ok(())
     } else {
-        Err(Mismatch::Question)
+        Err(ResponseMismatch::Question)
     }
 }
 
@@ -222,9 +225,9 @@ pub(crate) fn questions_end(query: &[u8]) -> usize {
     at.min(query.len())
 }
 
-/// Returns the length of the first parameter `port` with a wrong length in SVCB and HTTPS records (RFC
-/// 9460 section 7.2). The library reads the first two bytes and drops the others; it refuses wrong
-/// lengths of all other parameters.
+/// Returns the length of the first parameter `port` with a wrong length in SVCB and HTTPS records
+/// (RFC 9460 section 7.2). The library reads the first two bytes and drops the others; it refuses
+/// wrong lengths of all other parameters.
 fn wrong_port_bytes(message: &[u8]) -> Option<usize> {
     let count_at = |at: usize| u16_at(message, at).unwrap_or(0);
     let record_count: u32 = [6, 8, 10].map(count_at).into_iter().map(u32::from).sum();
@@ -274,12 +277,12 @@ fn name_end(message: &[u8], mut at: usize) -> usize {
 }
 
 /// Reads a response already checked by `check_echo`.
-pub fn read_response(bytes: &[u8]) -> Result<Response, Mismatch> {
+pub fn read_response(bytes: &[u8]) -> Result<DnsResponse, ResponseMismatch> {
     let message =
-        Message::from_vec(bytes).map_err(|error| Mismatch::Malformed(error.to_string()))?;
+        Message::from_vec(bytes).map_err(|error| ResponseMismatch::Malformed(error.to_string()))?;
     match wrong_port_bytes(bytes) {
-        None => Ok(Response::of(message)),
-        Some(count) => Err(Mismatch::Malformed(format!(
+        None => Ok(DnsResponse::from_message(message)),
+        Some(count) => Err(ResponseMismatch::Malformed(format!(
             "a service parameter port has {count} bytes"
         ))),
     }
@@ -320,8 +323,8 @@ pub(crate) fn negative_ttl_s(message: &Message) -> Option<u32> {
 /// than the queried name and its aliases begins with the owner. Number and length of the texts are
 /// limited: a response of 64 KiB can have thousands of records, each with a name of hundreds of
 /// bytes compressed to two (RFC 1035 section 4.1.4).
-pub(crate) fn other_answers(message: &Message) -> Vec<String> {
-    let owners = Owners::of(message);
+pub(crate) fn non_address_answers(message: &Message) -> Vec<String> {
+    let owners = AnswerOwners::from_message(message);
     let texts = message.answers.iter().filter_map(|record| {
         match (owners.answer_by(record), address_of(record)) {
             (true, Some(_)) => None,
@@ -333,11 +336,11 @@ pub(crate) fn other_answers(message: &Message) -> Vec<String> {
             )),
         }
     });
-    texts.take(ANSWERS_MAX_COUNT).map(shortened).collect()
+    texts.take(ANSWERS_MAX_COUNT).map(shorten).collect()
 }
 
 /// Shortens a long text. Its last character marks a shortened text.
-fn shortened(text: String) -> String {
+fn shorten(text: String) -> String {
     if text.len() <= ANSWER_MAX_CHARACTERS {
         return text;
     }

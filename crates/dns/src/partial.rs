@@ -6,14 +6,14 @@
 //! message. Therefore a server sends partial responses only to clients announcing support, and only
 //! servers with support send them. Not for: sending and receiving (the transports and the edge).
 
-mod combining;
+mod client;
 mod entries;
-mod gathering;
+mod server;
 #[cfg(test)]
 mod tests;
 
-pub use combining::{Combined, Room, Several};
-pub use gathering::{Gathering, NoPart, Part};
+pub use client::{AnswerCollection, QuestionAnswer, UnmatchedResponse};
+pub use server::{CombinedResponse, LengthLimits, MultiQuestionMessage};
 
 /// EDNS(0) option of both directions: from the range for local use (RFC 6891 section 9).
 pub const OPTION: u16 = 65_421;

@@ -1,7 +1,7 @@
 //! A question: a name with its case kept, a type and a class. Not for: their text form
 //! (`presentation`).
 
-use crate::client_subnet::ClientSubnet;
+use crate::edns::client_subnet::ClientSubnet;
 use crate::presentation::names::NameError;
 use crate::presentation::{class_text, name_text, read_class, read_name, read_type, type_text};
 use hickory_proto::op::{Edns, Message};
@@ -72,14 +72,14 @@ impl Question {
     }
 
     /// Returns the question in another class.
-    pub fn of_class(mut self, class: &str) -> Result<Self, QuestionError> {
+    pub fn with_class(mut self, class: &str) -> Result<Self, QuestionError> {
         self.class = read_class(class).ok_or_else(|| QuestionError::Class(class.to_owned()))?;
         Ok(self)
     }
 
     /// Reads the question of a received query. `None` unless the query has exactly one question, of
     /// class IN.
-    pub fn of(query: &Message) -> Option<Self> {
+    pub fn from_message(query: &Message) -> Option<Self> {
         let [question] = query.queries.as_slice() else {
             return None;
         };
@@ -90,7 +90,7 @@ impl Question {
             class: DNSClass::IN,
             dnssec_ok: edns.is_some_and(|edns| edns.flags().dnssec_ok),
             checking_disabled: query.metadata.checking_disabled,
-            client_subnet: edns.and_then(ClientSubnet::of),
+            client_subnet: edns.and_then(ClientSubnet::from_edns),
             udp_payload_bytes: edns.map(Edns::max_payload),
             wants_authentic_data: query.metadata.authentic_data,
         })
@@ -157,15 +157,15 @@ mod tests {
     fn a_class_is_in_unless_told() {
         let question = Question::parse("id.server", "TXT").unwrap();
         assert_eq!(question.class_text(), None);
-        let chaos = question.clone().of_class("ch").unwrap();
+        let chaos = question.clone().with_class("ch").unwrap();
         assert_eq!(
             (chaos.class, chaos.class_text()),
             (DNSClass::CH, Some("CH".to_owned()))
         );
-        assert_eq!(chaos.of_class("IN").unwrap(), question);
+        assert_eq!(chaos.with_class("IN").unwrap(), question);
         assert!(
             question
-                .of_class("CX")
+                .with_class("CX")
                 .unwrap_err()
                 .to_string()
                 .contains("\"CX\"")

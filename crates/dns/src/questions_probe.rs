@@ -1,17 +1,17 @@
 //! Tests a resolver's handling of a message with no question or several questions. The message is
 //! sent once on a separate connection, and the response is compared with the questions. Not for:
-//! queries of one question (`asking`).
+//! queries of one question (`query`).
 //!
 //! RFC 9619 section 4 has servers answer several questions with FORMERR. RFC 7873 section 5.4 has
 //! servers answer a message with a cookie and no question with NOERROR. Before, no document said
 //! (Hounsel et al., WWW 2020, section 5.1).
 
-use crate::asking::cut_off;
 use crate::client::DnsClient;
 use crate::exchange::ExchangeLog;
 use crate::message::{check_echo, question_count_of};
+use crate::query::deadline_failure;
 use crate::question::Question;
-use crate::transports::session::Exchanged;
+use crate::transports::session::ExchangeResult;
 use hickory_proto::op::{Message, ResponseCode};
 use hickory_proto::rr::RecordType;
 use resolab_record::{Failure, QuestionsHandling, QuestionsProbeRecord, rcode_text};
@@ -30,7 +30,7 @@ pub async fn probe_questions(
 ) -> QuestionsProbeRecord {
     let (setup, log) = (Arc::<SetupLog>::default(), ExchangeLog::default());
     let asked = tokio::time::timeout(deadline, ask(client, questions, &setup, &log)).await;
-    let asked = asked.unwrap_or_else(|_| Err(cut_off(&setup, deadline)));
+    let asked = asked.unwrap_or_else(|_| Err(deadline_failure(&setup, deadline)));
     let mut record = unanswered(client, questions, &setup, &log);
     match asked {
         Ok(exchanged) => write_response(&mut record, questions, &exchanged.response),
@@ -48,7 +48,7 @@ async fn ask(
     questions: &[Question],
     setup: &Arc<SetupLog>,
     log: &ExchangeLog,
-) -> Result<Exchanged, MeasuredFailure> {
+) -> Result<ExchangeResult, MeasuredFailure> {
     let session = client.open(setup).await?;
     let exchanged = session.exchange_all(questions, log).await;
     session.close().await;
@@ -137,7 +137,10 @@ fn write_response(record: &mut QuestionsProbeRecord, questions: &[Question], res
 }
 
 fn write_message(record: &mut QuestionsProbeRecord, questions: &[Question], response: &Message) {
-    let answered: Vec<_> = questions.iter().map(|one| answers(response, one)).collect();
+    let answered: Vec<_> = questions
+        .iter()
+        .map(|question| answers(response, question))
+        .collect();
     let count = answered.iter().filter(|answered| **answered).count();
     let rcode = response.metadata.response_code;
     record.handling = Some(match count {

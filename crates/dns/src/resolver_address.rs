@@ -126,7 +126,7 @@ impl ResolverAddress {
         })
     }
 
-    fn stamped(text: &str, stamp: Stamp) -> Result<Self, ResolverAddressError> {
+    fn from_stamp(text: &str, stamp: Stamp) -> Result<Self, ResolverAddressError> {
         let mut address = Self {
             url: text.to_owned(),
             transport: stamp.transport,
@@ -143,7 +143,7 @@ impl ResolverAddress {
             address.path = stamp.path;
         } else if stamp.transport == DnsTransport::Doh {
             let url = format!("https://{}{}", address.authority(), stamp.path);
-            let url = Url::parse(without_variable(&url)).map_err(|error| {
+            let url = Url::parse(strip_variable(&url)).map_err(|error| {
                 ResolverAddressError::NotAUrl {
                     text: text.to_owned(),
                     reason: error.to_string(),
@@ -176,12 +176,12 @@ impl FromStr for ResolverAddress {
                 text: text.to_owned(),
                 source,
             })?;
-            return Self::stamped(text, stamp);
+            return Self::from_stamp(text, stamp);
         }
         let no_zone = || not_a_url("the zone of its address is empty".to_owned());
         let (without_zone, zone) = split_zone(text).ok_or_else(no_zone)?;
-        let url = Url::parse(without_variable(&without_zone));
-        let url = url.map_err(|error| not_a_url(no_url(text, error)))?;
+        let url = Url::parse(strip_variable(&without_zone));
+        let url = url.map_err(|error| not_a_url(url_error(text, error)))?;
         let transport = transport_of(url.scheme()).ok_or_else(|| ResolverAddressError::Scheme {
             text: text.to_owned(),
             scheme: url.scheme().to_owned(),
@@ -223,18 +223,18 @@ fn host_of(url: &Url) -> Result<String, String> {
         Ok(Host::Domain(name)) => Ok(name),
         Ok(Host::Ipv4(ip)) => Ok(ip.to_string()),
         Ok(Host::Ipv6(ip)) => Ok(ip.to_string()),
-        Err(error) => Err(no_host(host, error)),
+        Err(error) => Err(host_error(host, error)),
     }
 }
 
 /// Returns the reason for a text that is no URL.
-fn no_url(text: &str, error: ParseError) -> String {
+fn url_error(text: &str, error: ParseError) -> String {
     let behind_scheme = text.split_once("://").map_or(text, |(_, rest)| rest);
-    no_host(behind_scheme, error)
+    host_error(behind_scheme, error)
 }
 
 /// Returns the reason for a text that does not begin with a host.
-fn no_host(text: &str, error: ParseError) -> String {
+fn host_error(text: &str, error: ParseError) -> String {
     let before = text.split_once('%').map(|(before, _)| before);
     if before.is_some_and(|before| before.parse::<Ipv4Addr>().is_ok()) {
         ZONE_OF_NO_ADDRESS.to_owned()
@@ -303,7 +303,7 @@ fn path_of(url: &Url, transport: DnsTransport, text: &str) -> Result<String, Res
 
 /// Removes the variable from a URI template (RFC 8484 section 3). All known templates have the
 /// variable at the end.
-fn without_variable(template: &str) -> &str {
+fn strip_variable(template: &str) -> &str {
     let variables = ["{?dns}", "{&dns}"];
     let without = variables
         .into_iter()

@@ -91,7 +91,7 @@ impl Stamp {
     }
 
     fn decode(bytes: &[u8]) -> Result<Self, StampError> {
-        let mut parts = Parts(bytes);
+        let mut parts = UnreadStampBytes(bytes);
         let transport = transport_of(parts.take(1, "protocol")?[0])?;
         parts.take(PROPERTIES_BYTES, "properties")?;
         let (address, address_port) = read_address(parts.text("address")?)?;
@@ -121,9 +121,9 @@ impl Stamp {
 }
 
 /// The bytes of the stamp not yet read.
-struct Parts<'a>(&'a [u8]);
+struct UnreadStampBytes<'a>(&'a [u8]);
 
-impl<'a> Parts<'a> {
+impl<'a> UnreadStampBytes<'a> {
     fn take(&mut self, count: usize, part: &'static str) -> Result<&'a [u8], StampError> {
         let (taken, rest) = self
             .0
@@ -184,7 +184,7 @@ impl<'a> Parts<'a> {
         {
             return Err(StampError::TwoPorts(first, second));
         }
-        let (address, zone) = address.map(|one| (one.ip, one.zone)).unzip();
+        let (address, zone) = address.map(|zoned| (zoned.ip, zoned.zone)).unzip();
         let host = host.or(address.map(|ip| ip.to_string()));
         Ok(Stamp {
             transport,

@@ -4,7 +4,6 @@
 //! For: one record per forwarded query, with the stub's side of the query. Not for: caching (the
 //! measurement needs the upstream's answers), or choosing among resolvers.
 
-mod answering;
 mod client;
 mod forward;
 #[cfg(fuzzing)]
@@ -15,16 +14,17 @@ mod listen;
 mod options;
 mod pushed;
 mod reply;
+mod reply_override;
 mod stream;
 
 pub use crate::upstream::ConnectionPolicy;
-pub use answering::Answering;
 pub use limits::ClientLimits;
 pub use options::StubOptions;
+pub use reply_override::ReplyOverride;
 
-use crate::client::{DnsClient, Forgetting};
+use crate::client::{DnsClient, ForgetScope};
 use crate::question::QuestionError;
-use forward::Service;
+use forward::StubState;
 use resolab_http::H3Client;
 use resolab_record::Record;
 use resolab_transport::answering_socket::AnsweringSocket;
@@ -38,13 +38,13 @@ use tokio::net::{TcpListener, UdpSocket};
 pub struct Stub {
     udp: Arc<AnsweringSocket>,
     tcp: TcpListener,
-    service: Arc<Service>,
+    service: Arc<StubState>,
 }
 
 impl Stub {
     /// Listens on sockets already bound; needs the context of a tokio runtime. Records go to
     /// `records`, as with `bind`.
-    pub fn over(
+    pub fn from_sockets(
         udp: std::net::UdpSocket,
         tcp: std::net::TcpListener,
         client: DnsClient,
@@ -56,7 +56,7 @@ impl Stub {
         Ok(Self {
             udp: Arc::new(AnsweringSocket::new(UdpSocket::from_std(udp)?)?),
             tcp: TcpListener::from_std(tcp)?,
-            service: Arc::new(Service::new(client, options, records)),
+            service: Arc::new(StubState::new(client, options, records)),
         })
     }
 
@@ -68,7 +68,7 @@ impl Stub {
         records: Sender<Record>,
     ) -> io::Result<Self> {
         let (udp, tcp) = bind_both(listen).await?;
-        let service = Service::new(client, options, records);
+        let service = StubState::new(client, options, records);
         Ok(Self {
             udp: Arc::new(AnsweringSocket::new(udp)?),
             tcp,
@@ -76,17 +76,17 @@ impl Stub {
         })
     }
 
-    /// Listens on UDP and TCP, and lets `answering` replace the replies to clients.
-    pub async fn bind_answering(
+    /// Listens on UDP and TCP, and lets `reply_override` replace the replies to clients.
+    pub async fn bind_with_override(
         listen: SocketAddr,
         client: DnsClient,
         options: StubOptions,
         records: Sender<Record>,
-        answering: Arc<dyn Answering>,
+        reply_override: Arc<dyn ReplyOverride>,
     ) -> io::Result<Self> {
         let (udp, tcp) = bind_both(listen).await?;
-        let mut service = Service::new(client, options, records);
-        service.answering = Some(answering);
+        let mut service = StubState::new(client, options, records);
+        service.reply_override = Some(reply_override);
         Ok(Self {
             udp: Arc::new(AnsweringSocket::new(udp)?),
             tcp,
@@ -106,8 +106,8 @@ impl Stub {
     }
 
     /// Returns access to the resolver's connection, for sending pages' requests on it.
-    pub fn resolver_connection(&self) -> ResolverConnection {
-        ResolverConnection(Arc::downgrade(&self.service))
+    pub fn resolver_connection(&self) -> StubResolverConnection {
+        StubResolverConnection(Arc::downgrade(&self.service))
     }
 
     /// Answers queries until dropped.
@@ -135,9 +135,9 @@ impl Stub {
     /// the next handshake is full.
     pub async fn close_connections(&self, forget_tickets: bool) {
         let forgetting = if forget_tickets {
-            Forgetting::All
+            ForgetScope::All
         } else {
-            Forgetting::Learnt
+            ForgetScope::Learnt
         };
         self.service.close(forgetting).await;
     }
@@ -146,9 +146,9 @@ impl Stub {
 /// The stub's present connection to its resolver. Holding this value does not keep the stub alive;
 /// after the stub's end there is no connection.
 #[derive(Clone)]
-pub struct ResolverConnection(Weak<Service>);
+pub struct StubResolverConnection(Weak<StubState>);
 
-impl ResolverConnection {
+impl StubResolverConnection {
     /// Returns HTTP/3 on the connection; `None` without a connection, or when the connection
     /// carries queries only.
     pub fn http3(&self) -> Option<Arc<H3Client>> {

@@ -1,7 +1,7 @@
 //! One client for each transport, and sessions: the open connections of all transports. Not for:
 //! choosing a resolver's transport and preparing TLS (`client`).
 
-pub(crate) mod course;
+pub(crate) mod batch;
 pub(crate) mod doh;
 pub(crate) mod doh3;
 pub(crate) mod doq;

@@ -33,13 +33,13 @@ impl ZonedAddress {
 /// The error for a text that is no address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not an IP address, such as 192.0.2.1 or fe80::1%eth0")]
-pub struct NotAnAddress;
+pub struct ZonedAddressError;
 
 impl FromStr for ZonedAddress {
-    type Err = NotAnAddress;
+    type Err = ZonedAddressError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::read(text).ok_or(NotAnAddress)
+        Self::read(text).ok_or(ZonedAddressError)
     }
 }
 

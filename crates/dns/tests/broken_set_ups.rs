@@ -4,7 +4,9 @@
 
 mod support;
 
-use resolab_dns::{Asking, ClientOptions, ConnectionPolicy, MessagePosition, Question, Upstream};
+use resolab_dns::{
+    ClientOptions, ConnectionPolicy, MessagePosition, PendingQuery, Question, Upstream,
+};
 use resolab_record::{ConnectionState, Failure, TicketPolicy};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -95,11 +97,11 @@ async fn a_deadline_behind_a_lost_connection_is_told_of_the_one_that_was_being_o
     let fates = vec![Fate::RelayedUntil(Arc::clone(&is_over)), Fate::Silent];
     let upstream = upstream(&resolver, fates).await;
     let question = Question::parse("a.test", "A").unwrap();
-    let first = Asking::begin(&upstream.client, &question);
+    let first = PendingQuery::begin(&upstream.client, &question);
     let first = upstream.ask(&first, DEADLINE).await.outcome;
     assert!(first.result.is_ok());
     is_over.store(true, Ordering::Relaxed);
-    let second = Asking::begin(&upstream.client, &question);
+    let second = PendingQuery::begin(&upstream.client, &question);
     let second = upstream.ask(&second, DEADLINE).await.outcome;
     let failure = second.result.err().unwrap();
     assert_eq!(failure.failure, Failure::TlsHandshakeTimeout, "{failure:?}");
@@ -123,7 +125,8 @@ async fn a_handshake_that_broke_off_refuses_no_partial_responses() {
         assert_eq!(record.failure, Some(Failure::TlsHandshakeFailed));
         assert_eq!(record.message_facts.asked_alone, Some(false));
     }
-    // This resolver answers the first of several questions, which is a refusal; it has been asked then.
+    // This resolver answers the first of several questions, which is a refusal; it has been asked
+    // then.
     let refused = upstream.ask_several(&questions, position, DEADLINE).await;
     for record in &refused {
         assert_eq!(record.failure, None, "{:?}", record.failure_detail);

@@ -6,7 +6,7 @@ mod support;
 
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::rustls;
-use resolab_dns::{Asking, ClientOptions, DnsClient, Question, Slot};
+use resolab_dns::{ClientOptions, DnsClient, PendingQuery, Question, SessionSlot};
 use resolab_record::{HandshakeMode, QueryPurpose, QueryRecord, TicketPolicy};
 use resolab_transport::server::CertificateAuthority;
 use rustls::sign::SingleCertAndKey;
@@ -18,16 +18,16 @@ use support::{HOST, TestResolver, client, serve_doq};
 const DEADLINE: Duration = Duration::from_secs(5);
 const CONNECTED: [&str; 5] = ["tcp", "tls", "https", "h3", "quic"];
 
-async fn ask_in(client: &DnsClient, slot: &mut Slot) -> QueryRecord {
+async fn ask_in(client: &DnsClient, slot: &mut SessionSlot) -> QueryRecord {
     let question = Question::parse("a.test", "A").unwrap();
-    let asking = Asking::begin(client, &question);
+    let asking = PendingQuery::begin(client, &question);
     let outcome = asking.ask(slot, DEADLINE).await;
     let record = asking.record(&outcome, QueryPurpose::Measured, 0, None);
     assert_eq!(record.failure, None, "{:?}", record.failure_detail);
     record
 }
 
-async fn close(slot: Slot) {
+async fn close(slot: SessionSlot) {
     slot.unwrap().0.close().await;
 }
 

@@ -9,7 +9,7 @@ use hickory_proto::op::{Message, ResponseCode};
 use hickory_proto::rr::rdata::A;
 use hickory_proto::rr::{RData, Record, RecordType};
 use resolab_dns::bootstrap::GivenAddresses;
-use resolab_dns::{Asking, ClientOptions, DnsClient, Question, UdpRetryPolicy};
+use resolab_dns::{ClientOptions, DnsClient, PendingQuery, Question, UdpRetryPolicy};
 use resolab_record::{Bootstrap, Failure, QueryPurpose, QueryRecord, RetryPolicy};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 
 async fn ask_within(client: &DnsClient, deadline: Duration) -> QueryRecord {
     let question = Question::parse("a.test", "A").unwrap();
-    let asking = Asking::begin(client, &question);
+    let asking = PendingQuery::begin(client, &question);
     let outcome = asking.ask(&mut None, deadline).await;
     asking.record(&outcome, QueryPurpose::Measured, 0, None)
 }

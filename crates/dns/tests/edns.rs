@@ -7,7 +7,7 @@ mod support;
 use hickory_proto::op::{Edns, Message, ResponseCode};
 use hickory_proto::rr::rdata::opt::{ClientSubnet as SubnetOption, EdnsCode, EdnsOption};
 use resolab_dns::{
-    Asking, ClientOptions, DnsClient, EdnsOptions, Padding, Question, UdpRetryPolicy,
+    ClientOptions, DnsClient, EdnsOptions, Padding, PendingQuery, Question, UdpRetryPolicy,
 };
 use resolab_record::{CookieState, Failure, QueryPurpose, QueryRecord, TicketPolicy};
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 
 async fn ask(client: &DnsClient) -> QueryRecord {
     let question = Question::parse("a.test", "A").unwrap();
-    let asking = Asking::begin(client, &question);
+    let asking = PendingQuery::begin(client, &question);
     let mut slot = None;
     let outcome = asking.ask(&mut slot, DEADLINE).await;
     let record = asking.record(&outcome, QueryPurpose::Measured, 0, None);

@@ -1,5 +1,5 @@
-//! Handshakes that end without what the transport needs, each with a class and words of its own, at once:
-//! none may count as an answer that took as long as the deadline.
+//! Handshakes that end without what the transport needs, each with a class and words of its own, at
+//! once: none may count as an answer that took as long as the deadline.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,7 +8,7 @@ mod support;
 use bytes::Bytes;
 use http::Response;
 use rcgen::{BasicConstraints, Certificate, CertificateParams, IsCa, KeyPair};
-use resolab_dns::{Asking, ClientOptions, ConnectionPolicy, Question, Upstream};
+use resolab_dns::{ClientOptions, ConnectionPolicy, PendingQuery, Question, Upstream};
 use resolab_record::{Failure, HandshakeMode};
 use resolab_transport::client::MeasuredFailure;
 use rustls::pki_types::PrivateKeyDer;
@@ -68,7 +68,8 @@ async fn serve(configs: Vec<ServerConfig>) -> u16 {
     port
 }
 
-/// Over HTTP/2 what was asked, as a response; over anything else nothing, for as long as the client stays.
+/// Over HTTP/2 what was asked, as a response; over anything else nothing, for as long as the client
+/// stays.
 async fn answer(stream: TcpStream, acceptor: TlsAcceptor) {
     let Ok(stream) = acceptor.accept(stream).await else {
         return;
@@ -105,7 +106,7 @@ async fn failure_of(url: &str, options: &ClientOptions) -> MeasuredFailure {
     let question = Question::parse("a.test", "A").unwrap();
     upstream.client.prime(&question, 0, DEADLINE).await;
     let begun = Instant::now();
-    let asking = Asking::begin(&upstream.client, &question);
+    let asking = PendingQuery::begin(&upstream.client, &question);
     let failure = upstream
         .ask(&asking, DEADLINE)
         .await

@@ -6,7 +6,8 @@
 mod support;
 
 use resolab_dns::{
-    Asked, Asking, ClientOptions, ConnectionPolicy, DnsClient, Forgetting, Question, Slot, Upstream,
+    ClientOptions, ConnectionPolicy, DnsClient, ForgetScope, PendingQuery, Question, SessionSlot,
+    Upstream, UpstreamOutcome,
 };
 use resolab_record::{HandshakeMode, QueryPurpose, QueryRecord, TicketPolicy};
 use std::sync::mpsc;
@@ -21,9 +22,9 @@ const CONNECTED: [&str; 5] = ["tcp", "tls", "https", "h3", "quic"];
 /// What bringing the kernel's clock to the record's may be off by.
 const CONVERSION_NS: u64 = 1_000;
 
-async fn ask(client: &DnsClient, name: &str, slot: &mut Slot) -> QueryRecord {
+async fn ask(client: &DnsClient, name: &str, slot: &mut SessionSlot) -> QueryRecord {
     let question = Question::parse(name, "A").unwrap();
-    let asking = Asking::begin(client, &question);
+    let asking = PendingQuery::begin(client, &question);
     let outcome = asking.ask(slot, DEADLINE).await;
     let record = asking.record(&outcome, QueryPurpose::Measured, 0, None);
     assert_eq!(record.failure, None, "{:?}", record.failure_detail);
@@ -93,11 +94,11 @@ async fn of_two_outstanding_queries_each_has_what_came_until_its_own_end() {
             ["a.test", "a.test", "late.test"].map(|name| Question::parse(name, "A").unwrap());
         let [first, soon, late] = questions
             .each_ref()
-            .map(|question| Asking::begin(&upstream.client, question));
+            .map(|question| PendingQuery::begin(&upstream.client, question));
         upstream.ask(&first, DEADLINE).await;
         let (soon_asked, late_asked) =
             tokio::join!(upstream.ask(&soon, DEADLINE), upstream.ask(&late, DEADLINE));
-        let record = |asking: &Asking<'_>, asked: &Asked| {
+        let record = |asking: &PendingQuery<'_>, asked: &UpstreamOutcome| {
             asking.record(&asked.outcome, QueryPurpose::Measured, 0, None)
         };
         // Written after both have ended.
@@ -108,7 +109,7 @@ async fn of_two_outstanding_queries_each_has_what_came_until_its_own_end() {
         let instant_ns =
             |record: &QueryRecord| record.time_origin_ns + record.kernel_receive_ns.unwrap();
         assert!(instant_ns(&soon) < instant_ns(&late), "{scheme}");
-        upstream.close(Forgetting::Nothing).await;
+        upstream.close(ForgetScope::Nothing).await;
     }
 }
 

@@ -1,10 +1,10 @@
-//! Partial responses: what is lost is asked again, and nothing else; and who does not know them is told
-//! apart from who is slow, was not reached, or restarts.
+//! Partial responses: what is lost is asked again, and nothing else; and who does not know them is
+//! told apart from who is slow, was not reached, or restarts.
 #![allow(clippy::unwrap_used)]
 
 use hickory_proto::op::Message;
 use hickory_proto::rr::{RData, Record};
-use resolab_dns::partial::{Room, Several};
+use resolab_dns::partial::{LengthLimits, MultiQuestionMessage};
 use resolab_dns::{
     ClientOptions, ConnectionPolicy, DnsClient, MessagePosition, Question, UdpRetryPolicy, Upstream,
 };
@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 
-const ROOM: Room = Room {
+const ROOM: LengthLimits = LengthLimits {
     limit_bytes: 1_232,
     padding_block_bytes: 0,
 };
@@ -38,13 +38,14 @@ fn respond(single: &[u8]) -> Vec<u8> {
     response.to_vec().unwrap()
 }
 
-/// Messages received, and for each those of its questions that are answered: each in a message of its own.
+/// Messages received, and for each those of its questions that are answered: each in a message of
+/// its own.
 async fn serve(socket: &UdpSocket, answered: &[&[usize]]) -> Vec<usize> {
     let mut counts = Vec::new();
     for answered in answered {
         let mut query = vec![0; 4_096];
         let (length, from) = socket.recv_from(&mut query).await.unwrap();
-        let Some(several) = Several::read(&query[..length]) else {
+        let Some(several) = MultiQuestionMessage::read(&query[..length]) else {
             // One that is left is a query like any other.
             counts.push(1);
             let response = respond(&query[..length]);
@@ -122,7 +123,10 @@ async fn a_resolver_that_says_nothing_to_several_questions_is_asked_one_by_one()
         for number in 0..4 {
             let mut query = vec![0; 4_096];
             let (length, from) = server.recv_from(&mut query).await.unwrap();
-            assert_eq!(Several::read(&query[..length]).is_some(), number < 2);
+            assert_eq!(
+                MultiQuestionMessage::read(&query[..length]).is_some(),
+                number < 2
+            );
             if number >= 2 {
                 let response = respond(&query[..length]);
                 server.send_to(&response, from).await.unwrap();
@@ -243,7 +247,7 @@ async fn serve_tcp(handling: Handling, mut stream: TcpStream, seen: Arc<Seen>) {
     while let Ok(length) = stream.read_u16().await {
         let mut query = vec![0; usize::from(length)];
         stream.read_exact(&mut query).await.unwrap();
-        let answer = if let Some(several) = Several::read(&query) {
+        let answer = if let Some(several) = MultiQuestionMessage::read(&query) {
             let is_first = seen.add(0) == 0;
             match handling {
                 Handling::Drops => continue,

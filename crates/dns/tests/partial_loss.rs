@@ -1,12 +1,13 @@
-//! Loss costs the first message of a load what it costs its queries one by one: the waits of the retry
-//! policy, and none of ours. Both arms lose the same: whether the datagrams of a pair arrive is drawn once.
+//! Loss costs the first message of a load what it costs its queries one by one: the waits of the
+//! retry policy, and none of ours. Both arms lose the same: whether the datagrams of a pair arrive
+//! is drawn once.
 #![allow(clippy::unwrap_used)]
 
 use hickory_proto::op::Message;
 use hickory_proto::rr::{RData, Record};
-use resolab_dns::partial::{Room, Several};
+use resolab_dns::partial::{LengthLimits, MultiQuestionMessage};
 use resolab_dns::{
-    ClientOptions, ConnectionPolicy, DnsClient, Forgetting, MessagePosition, Question,
+    ClientOptions, ConnectionPolicy, DnsClient, ForgetScope, MessagePosition, Question,
     UdpRetryPolicy, Upstream,
 };
 use resolab_record::{Bootstrap, QueryRecord};
@@ -21,7 +22,7 @@ const PAIRS_COUNT: usize = 400;
 const LOSS_RATIO: f64 = 0.015;
 const TIMEOUT: Duration = Duration::from_millis(400);
 const MARGIN_MS: f64 = 5.0;
-const ROOM: Room = Room {
+const ROOM: LengthLimits = LengthLimits {
     limit_bytes: 1_232,
     padding_block_bytes: 0,
 };
@@ -70,10 +71,10 @@ async fn serve(socket: UdpSocket, lost: Lost) {
                 continue;
             }
         }
-        let response = match Several::read(query) {
+        let response = match MultiQuestionMessage::read(query) {
             None => respond(query),
             Some(several) => {
-                let responses: Vec<_> = several.singles().map(|one| respond(&one)).collect();
+                let responses: Vec<_> = several.singles().map(|query| respond(&query)).collect();
                 let responses: Vec<_> = responses.iter().map(Vec::as_slice).collect();
                 several.combine(&responses, true, ROOM).remove(0).message
             }
@@ -85,7 +86,7 @@ async fn serve(socket: UdpSocket, lost: Lost) {
 fn time_ms(records: &[QueryRecord]) -> f64 {
     let times = records
         .iter()
-        .map(|one| one.query_response_time_ns.unwrap());
+        .map(|record| record.query_response_time_ns.unwrap());
     times.max().unwrap() as f64 / 1e6
 }
 
@@ -115,7 +116,7 @@ async fn lost_messages_wait_as_long_as_lost_queries() {
         for one_by_one in [false, true] {
             // Of a message one datagram a try, of two queries two.
             *lost.lock().unwrap() = lost_tries * if one_by_one { 2 } else { 1 };
-            upstream.close(Forgetting::All).await;
+            upstream.close(ForgetScope::All).await;
             let position = MessagePosition {
                 first_sequence: 0,
                 message_sequence: pair as u64,

@@ -1,12 +1,12 @@
-//! What leaves over DoT when: each query is a TLS record of its own, those that are there at once leave together, and an
-//! alert leaves although nobody flushes it.
+//! What leaves over DoT when: each query is a TLS record of its own, those that are there at once
+//! leave together, and an alert leaves although nobody flushes it.
 
 #![allow(clippy::unwrap_used)]
 
 mod support;
 
 use futures_util::future::join_all;
-use resolab_dns::{Asking, ClientOptions, DnsClient, Question};
+use resolab_dns::{ClientOptions, DnsClient, PendingQuery, Question};
 use resolab_record::TicketPolicy;
 use std::mem;
 use std::os::fd::AsRawFd;
@@ -147,7 +147,7 @@ async fn a_resolver_nobody_vouches_for_gets_an_alert() {
     let resolver = TestResolver::start(TicketPolicy::None).await;
     let (client, sent) = watched(&resolver, &ClientOptions::default()).await;
     let question = Question::parse("a.test", "A").unwrap();
-    let outcome = Asking::begin(&client, &question)
+    let outcome = PendingQuery::begin(&client, &question)
         .ask(&mut None, Duration::from_secs(5))
         .await;
     assert!(outcome.result.is_err());

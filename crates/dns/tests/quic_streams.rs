@@ -7,7 +7,7 @@ mod support;
 use bytes::Bytes;
 use http::Request;
 use quinn::ConnectionError;
-use resolab_dns::{Asking, ClientOptions, Question, Slot};
+use resolab_dns::{ClientOptions, PendingQuery, Question, SessionSlot};
 use resolab_http::H3Client;
 use resolab_record::{Failure, HandshakeMode, KeyExchangeGroup, QueryPurpose, TicketPolicy};
 use resolab_transport::client::{QuicClient, TlsClient, Trust};
@@ -24,10 +24,10 @@ async fn no_stream_with_an_answer_is_stopped() {
     let resolver = TestResolver::start(TicketPolicy::None).await;
     for scheme in ["quic", "h3"] {
         let client = resolver.client(scheme, ClientOptions::default());
-        let mut slot: Slot = None;
+        let mut slot: SessionSlot = None;
         for name in ["a", "halves", "unended", "trailers", "a"] {
             let question = Question::parse(&format!("{name}.test"), "A").unwrap();
-            let asking = Asking::begin(&client, &question);
+            let asking = PendingQuery::begin(&client, &question);
             let outcome = asking.ask(&mut slot, WITHIN).await;
             assert!(outcome.result.is_ok(), "{scheme}: {name}");
             // An end that comes after the answer finds nobody waiting for another one.
@@ -43,7 +43,7 @@ async fn no_stream_with_an_answer_is_stopped() {
 #[tokio::test]
 async fn a_request_that_is_dropped_before_its_end_is_reset() {
     let resolver = TestResolver::start(TicketPolicy::None).await;
-    let trust = Trust::in_authorities(Some(&resolver.ca_file), Vec::new(), Vec::new()).unwrap();
+    let trust = Trust::from_authorities(Some(&resolver.ca_file), Vec::new(), Vec::new()).unwrap();
     let groups = &KeyExchangeGroup::ALL;
     let tls = TlsClient::new(&trust, PAGE_HOST, "h3", HandshakeMode::Full, groups).unwrap();
     let port = resolver.url("h3").rsplit_once(':').unwrap().1;
@@ -74,8 +74,8 @@ async fn an_answer_with_an_edns_tcp_keepalive_option_ends_a_doq_connection() {
         ("tls", None),
     ] {
         let client = resolver.client(scheme, ClientOptions::default());
-        let mut slot: Slot = None;
-        let asking = Asking::begin(&client, &question);
+        let mut slot: SessionSlot = None;
+        let asking = PendingQuery::begin(&client, &question);
         let outcome = asking.ask(&mut slot, WITHIN).await;
         let record = asking.record(&outcome, QueryPurpose::Measured, 0, None);
         assert_eq!(record.failure, expected, "{scheme}");
@@ -92,8 +92,8 @@ async fn an_answer_with_an_edns_tcp_keepalive_option_ends_a_doq_connection() {
     }
 }
 
-/// quinn 0.11 forgets who waits for a stream when one of early data that was rejected, with its number, is
-/// dropped.
+/// quinn 0.11 forgets who waits for a stream when one of early data that was rejected, with its
+/// number, is dropped.
 #[tokio::test]
 async fn several_queries_outlive_the_rejection_of_their_early_data() {
     for scheme in ["quic", "h3"] {

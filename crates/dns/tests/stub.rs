@@ -313,7 +313,10 @@ async fn the_exchange_of_a_query_that_found_its_connection_dead_begins_on_the_ne
     assert_eq!((record.failure, record.attempt_count), (None, 2));
     assert_eq!(record.connection, Some(ConnectionState::Cold));
     let mut before_ns = SILENCE.as_nanos() as u64;
-    for (start_ns, end_ns) in phases(&record).into_iter().filter(|one| one.0.is_some()) {
+    for (start_ns, end_ns) in phases(&record)
+        .into_iter()
+        .filter(|phase| phase.0.is_some())
+    {
         assert!(start_ns >= Some(before_ns), "{record:?}");
         before_ns = end_ns.unwrap();
     }

@@ -6,7 +6,7 @@
 mod support;
 
 use resolab_dns::{
-    Asking, ClientOptions, DnsClient, DohMethod, EdnsOptions, Padding, Question, Slot,
+    ClientOptions, DnsClient, DohMethod, EdnsOptions, Padding, PendingQuery, Question, SessionSlot,
     UdpRetryPolicy,
 };
 use resolab_record::{
@@ -22,11 +22,11 @@ const ENCRYPTED: [&str; 4] = ["tls", "https", "h3", "quic"];
 async fn ask_in(
     client: &DnsClient,
     name: &str,
-    slot: &mut Slot,
+    slot: &mut SessionSlot,
     deadline: Duration,
 ) -> QueryRecord {
     let question = Question::parse(name, "A").unwrap();
-    let asking = Asking::begin(client, &question);
+    let asking = PendingQuery::begin(client, &question);
     let outcome = asking.ask(slot, deadline).await;
     asking.record(&outcome, QueryPurpose::Measured, 0, None)
 }

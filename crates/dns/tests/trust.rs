@@ -7,7 +7,7 @@ mod support;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use resolab_dns::{Asking, ClientOptions, DnsClient, Question};
+use resolab_dns::{ClientOptions, DnsClient, PendingQuery, Question};
 use resolab_record::{Bootstrap, Failure, HandshakeMode, QueryPurpose, QueryRecord, TicketPolicy};
 use resolab_transport::client::Sha256;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const STAMPED: [(&str, u8); 3] = [("https", 2), ("tls", 3), ("quic", 4)];
 
 async fn ask(client: &DnsClient) -> QueryRecord {
     let question = Question::parse("a.test", "A").unwrap();
-    let asking = Asking::begin(client, &question);
+    let asking = PendingQuery::begin(client, &question);
     let mut slot = None;
     let outcome = asking.ask(&mut slot, DEADLINE).await;
     let record = asking.record(&outcome, QueryPurpose::Measured, 0, None);

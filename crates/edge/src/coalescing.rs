@@ -2,7 +2,7 @@
 //! announcement of these uses to clients (docs/formats/edge.md, docs/formats/private-alpn.md).
 //!
 //! For: the active `[coalescing]` section, and the connections announcing their origins.
-//! Not for: streams, see `serve::coalesced`.
+//! Not for: streams, see `serve::private_alpn`.
 
 use crate::config::{CoalescingConfig, EdgeConfig};
 use crate::connections::OpenConnection;
@@ -21,17 +21,17 @@ pub struct Coalescing {
     resolver_port: u16,
     site_port: u16,
     /// The additional names on the resolver's certificate.
-    covered: RwLock<Names>,
+    covered: RwLock<CertificateNames>,
     /// The certificates with ORIGIN frames on their connections, unless silenced.
-    telling: Vec<Names>,
+    origin_frame_names: Vec<CertificateNames>,
     is_silent: AtomicBool,
 }
 
 /// The names and wildcards of one certificate, in lower case.
 #[derive(Debug, Default)]
-struct Names(Vec<String>);
+struct CertificateNames(Vec<String>);
 
-impl Names {
+impl CertificateNames {
     fn new<'a>(names: impl IntoIterator<Item = &'a String>) -> Self {
         Self(
             names
@@ -52,10 +52,15 @@ impl Coalescing {
     /// certificate; sites loaded later are not.
     pub fn new(config: &EdgeConfig) -> Self {
         let section = config.coalescing.clone();
-        let telling = config.certificates.iter().filter(|one| one.origin_frame);
+        let origin_frame_names = config
+            .certificates
+            .iter()
+            .filter(|certificate| certificate.origin_frame);
         let coalescing = Self {
             site_port: config.web.h3_port,
-            telling: telling.map(|one| Names::new(&one.names)).collect(),
+            origin_frame_names: origin_frame_names
+                .map(|certificate| CertificateNames::new(&certificate.names))
+                .collect(),
             ..Self::default()
         };
         let Some(resolver) = &config.resolver else {
@@ -65,7 +70,7 @@ impl Coalescing {
         Self {
             resolver: resolver.name.to_ascii_lowercase(),
             resolver_port: resolver.ports.doh3.unwrap_or(443),
-            covered: RwLock::new(Names::new(sites.map(|site| &site.host))),
+            covered: RwLock::new(CertificateNames::new(sites.map(|site| &site.host))),
             config: section,
             ..coalescing
         }
@@ -83,12 +88,13 @@ impl Coalescing {
 
     /// Sets the sites served on the resolver's connections: the sites covered by these names.
     pub fn cover(&self, names: &[String]) {
-        *self.covered.write().unwrap_or_else(PoisonError::into_inner) = Names::new(names);
+        *self.covered.write().unwrap_or_else(PoisonError::into_inner) =
+            CertificateNames::new(names);
     }
 
     /// Switches the ORIGIN frames of certificates with `origin_frame` on or off.
-    pub fn set_telling(&self, telling: bool) {
-        self.is_silent.store(!telling, Ordering::Relaxed);
+    pub fn set_telling(&self, origin_frame_names: bool) {
+        self.is_silent.store(!origin_frame_names, Ordering::Relaxed);
     }
 
     /// Returns true when a connection may serve this host. A connection for the resolver's name may
@@ -122,14 +128,14 @@ impl Coalescing {
         }
         let name = name.unwrap_or_default();
         let is_silent = self.is_silent.load(Ordering::Relaxed);
-        let mut telling = self.telling.iter().filter(|_| !is_silent);
-        let certificate = telling.find(|names| names.cover(name));
+        let mut origin_frame_names = self.origin_frame_names.iter().filter(|_| !is_silent);
+        let certificate = origin_frame_names.find(|names| names.cover(name));
         certificate.map_or_else(Bytes::new, |names| {
             frame(None, names, &hosts(), self.site_port)
         })
     }
 
-    fn covered(&self) -> RwLockReadGuard<'_, Names> {
+    fn covered(&self) -> RwLockReadGuard<'_, CertificateNames> {
         self.covered.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -147,7 +153,7 @@ impl Coalescing {
 
 /// Returns the ORIGIN frame with the hosts served under a certificate's names; empty without a
 /// host. Wildcards are not origins.
-fn frame(own: Option<&String>, covered: &Names, hosts: &[String], port: u16) -> Bytes {
+fn frame(own: Option<&String>, covered: &CertificateNames, hosts: &[String], port: u16) -> Bytes {
     let served = hosts.iter().filter(|host| covered.cover(host));
     let named = served.filter(|host| !host.starts_with("*."));
     let origins: Vec<_> = own

@@ -6,7 +6,7 @@ pub mod limits;
 pub mod names;
 
 use crate::config::limits::{Limits, TlsConfig};
-use crate::config::names::{ForwardConfig, NameConfig, WrittenConfig};
+use crate::config::names::{ForwardConfig, NameConfig, RecordOutputConfig};
 use crate::web::settings::{self, CertificateConfig, SiteConfig, WebConfig};
 use resolab_record::{RetryMode, TicketPolicy};
 use serde::Deserialize;
@@ -72,13 +72,13 @@ pub struct EdgeConfig {
     pub certificates: Vec<CertificateConfig>,
     /// The additional records, beside the records of sites and resolver.
     #[serde(default, rename = "zone")]
-    pub records: Vec<RecordConfig>,
+    pub records: Vec<ZoneRecordConfig>,
     /// The names with a delay or failure.
     #[serde(default, rename = "name")]
     pub names: Vec<NameConfig>,
     /// The choice of records to write.
     #[serde(default, rename = "records")]
-    pub written: WrittenConfig,
+    pub written: RecordOutputConfig,
 }
 
 /// The section `[ca]`: the certificate authority.
@@ -169,7 +169,7 @@ impl PortsConfig {
 /// An entry of `[[zone]]`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RecordConfig {
+pub struct ZoneRecordConfig {
     /// The owner name of the records.
     pub name: String,
     /// The record type, by name or as `TYPE65535`.
@@ -258,10 +258,17 @@ impl EdgeConfig {
         let mut config = Self::parse(&text, &shown)?;
         let base = path.parent().unwrap_or(Path::new(""));
         config.ca.folder = base.join(&config.ca.folder);
-        for file in config.resolver.iter_mut().flat_map(|it| &mut it.zone_files) {
+        for file in config
+            .resolver
+            .iter_mut()
+            .flat_map(|resolver| &mut resolver.zone_files)
+        {
             *file = base.join(&file);
         }
-        let forward = config.resolver.iter_mut().flat_map(|it| &mut it.forward);
+        let forward = config
+            .resolver
+            .iter_mut()
+            .flat_map(|resolver| &mut resolver.forward);
         for file in forward.flat_map(|forward| &mut forward.ca_file) {
             *file = base.join(&file);
         }

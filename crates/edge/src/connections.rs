@@ -2,12 +2,13 @@
 //!
 //! For: a single register of open connections. Not for: carrying bytes.
 
+pub mod counters;
 pub mod ending;
 pub mod memory;
-pub mod tallies;
 
 use crate::config::limits::Limits;
-use ending::Ending;
+use counters::ConnectionCounters;
+use ending::ConnectionEnding;
 use memory::MemoryLimit;
 use resolab_record::{AddressProof, ConnectionRecord, HandshakeMode, Record};
 use resolab_transport::clock::monotonic_ns;
@@ -17,7 +18,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
-use tallies::Tallies;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// A function taking records in order; must not block.
@@ -25,7 +25,7 @@ pub type RecordSink = Arc<dyn Fn(Record) + Send + Sync>;
 
 /// The transport protocol of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
+pub enum ConnectionProtocol {
     /// A connection over TCP.
     Tcp,
     /// A connection over QUIC.
@@ -45,7 +45,7 @@ pub struct OpenConnection {
     /// The limits of the connection.
     pub limits: Arc<Limits>,
     /// The counts of all connections together.
-    pub tallies: Arc<Tallies>,
+    pub tallies: Arc<ConnectionCounters>,
     /// The memory limit of the process.
     pub memory: Arc<MemoryLimit>,
     /// The permits for concurrent HTTP/2 exchanges.
@@ -55,7 +55,7 @@ pub struct OpenConnection {
     quic: OnceLock<quinn::Connection>,
     queries: AtomicU64,
     requests: AtomicU64,
-    protocol: Protocol,
+    protocol: ConnectionProtocol,
     accepted_ns: u64,
     close: Notify,
 }
@@ -67,8 +67,8 @@ impl OpenConnection {
     }
 
     /// Returns true when bytes received now are early data; `None` without TLS.
-    pub fn in_early_data(&self) -> Option<bool> {
-        self.facts.as_ref().map(|facts| facts.in_early_data())
+    pub fn is_in_early_data(&self) -> Option<bool> {
+        self.facts.as_ref().map(|facts| facts.is_in_early_data())
     }
 
     /// Sets the QUIC connection, as the source of byte counts.
@@ -108,14 +108,14 @@ impl OpenConnection {
 
     /// Returns the address of a QUIC client with this server name.
     fn quic_peer_of(&self, name: &str) -> Option<SocketAddr> {
-        (self.protocol == Protocol::Quic && self.is_named(name)).then_some(self.peer)
+        (self.protocol == ConnectionProtocol::Quic && self.is_named(name)).then_some(self.peer)
     }
 
     /// Returns the numbers of bytes received and sent.
     fn byte_counts(&self) -> (Option<u64>, Option<u64>) {
         match self.protocol {
-            Protocol::Tcp => (Some(self.bytes.received()), Some(self.bytes.sent())),
-            Protocol::Quic => {
+            ConnectionProtocol::Tcp => (Some(self.bytes.received()), Some(self.bytes.sent())),
+            ConnectionProtocol::Quic => {
                 let stats = self.quic.get().map(quinn::Connection::stats);
                 let stats = stats.map(|stats| (stats.udp_rx.bytes, stats.udp_tx.bytes));
                 stats.unzip()
@@ -137,15 +137,15 @@ impl OpenConnection {
         own.is_some_and(|own| own.eq_ignore_ascii_case(name))
     }
 
-    fn record(&self, closed_ns: Option<u64>, ending: Ending) -> Record {
+    fn record(&self, closed_ns: Option<u64>, ending: ConnectionEnding) -> Record {
         let facts = self.facts.as_deref();
         let proof = facts.and_then(HandshakeFacts::address_proof);
         let (received_bytes, sent_bytes) = self.byte_counts();
         Record::Connection(Box::new(ConnectionRecord {
             connection_id: self.id,
             protocol: match self.protocol {
-                Protocol::Tcp => "tcp".to_owned(),
-                Protocol::Quic => "quic".to_owned(),
+                ConnectionProtocol::Tcp => "tcp".to_owned(),
+                ConnectionProtocol::Quic => "quic".to_owned(),
             },
             local_address: self.local,
             peer_address: self.peer,
@@ -188,10 +188,10 @@ pub struct Connections {
     sink: RecordSink,
     limits: Arc<Limits>,
     /// The counts of accepted and refused connections.
-    pub tallies: Arc<Tallies>,
+    pub tallies: Arc<ConnectionCounters>,
     memory: Arc<MemoryLimit>,
     last_id: AtomicU64,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
 }
 
 /// The maximum of concurrent exchanges, as a multiple of the permitted streams.
@@ -206,12 +206,12 @@ const FEW_CONNECTIONS_COUNT: usize = 256;
 const CONNECTION_BYTES: usize = 100_000;
 
 #[derive(Default)]
-struct Open {
+struct OpenConnections {
     by_id: BTreeMap<u64, Arc<OpenConnection>>,
     count_by_peer: HashMap<IpAddr, usize>,
 }
 
-impl Open {
+impl OpenConnections {
     fn remove(&mut self, id: u64) -> bool {
         let Some(connection) = self.by_id.remove(&id) else {
             return false;
@@ -283,14 +283,14 @@ impl Connections {
     /// Registers a new connection.
     pub fn open(
         &self,
-        protocol: Protocol,
+        protocol: ConnectionProtocol,
         local: SocketAddr,
         peer: SocketAddr,
         facts: Option<Arc<HandshakeFacts>>,
     ) -> Arc<OpenConnection> {
         match protocol {
-            Protocol::Tcp => self.tallies.tcp_connections.add(),
-            Protocol::Quic => self.tallies.quic_connections.add(),
+            ConnectionProtocol::Tcp => self.tallies.tcp_connections.add(),
+            ConnectionProtocol::Quic => self.tallies.quic_connections.add(),
         }
         let connection = Arc::new(OpenConnection {
             id: self.last_id.fetch_add(1, Ordering::Relaxed) + 1,
@@ -319,7 +319,7 @@ impl Connections {
     }
 
     /// Removes an ended connection and writes its record.
-    pub fn end(&self, connection: &OpenConnection, ending: Ending) {
+    pub fn end(&self, connection: &OpenConnection, ending: ConnectionEnding) {
         if self.lock().remove(connection.id) {
             (self.sink)(connection.record(Some(monotonic_ns()), ending));
         }
@@ -328,7 +328,7 @@ impl Connections {
     /// Writes a record of each open connection.
     pub fn write_open(&self) {
         for connection in self.select(None) {
-            (self.sink)(connection.record(None, Ending::default()));
+            (self.sink)(connection.record(None, ConnectionEnding::default()));
         }
     }
 
@@ -360,11 +360,14 @@ impl Connections {
             only.is_none_or(|names| names.iter().any(|name| connection.is_named(name)))
         };
         let open = self.lock();
-        let meant = open.by_id.values().filter(|one| is_meant(one));
+        let meant = open
+            .by_id
+            .values()
+            .filter(|connection| is_meant(connection));
         meant.cloned().collect()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Open> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

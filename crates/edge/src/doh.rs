@@ -3,11 +3,11 @@
 //! For: every HTTP version alike. Not for: streams, or the content of the answer.
 
 use crate::dns::early_data;
-use crate::http_message::{Fate, HttpReply, HttpRequest, plain, set};
+use crate::http_message::{HttpReply, HttpRequest, ReplyFate, plain, set};
 use crate::partial::PartialAnswers;
+use crate::state::{EdgeState, QueryArrival, QueryReply};
 use crate::web::Body;
 use crate::web::encoding::weight_of;
-use crate::world::{Arrival, Reply, World};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
@@ -28,7 +28,7 @@ const METHODS: &str = "GET, HEAD, POST";
 /// Replies to a DoH request. A POST is answered in early data, too. Browsers send POSTs in early
 /// data, and a DNS query is safe to replay for every method. RFC 9250 section 4.5 permits replay
 /// for the opcode QUERY.
-pub async fn reply_dns(world: &Arc<World>, request: &HttpRequest<'_>) -> HttpReply {
+pub async fn reply_dns(state: &Arc<EdgeState>, request: &HttpRequest<'_>) -> HttpReply {
     let message = match dns_message(request.head, &request.body) {
         Ok(message) => message,
         Err(status) => return refusal(status),
@@ -36,7 +36,7 @@ pub async fn reply_dns(world: &Arc<World>, request: &HttpRequest<'_>) -> HttpRep
     if request.in_early_data && !early_data::is_repeatable(&message) {
         return plain(StatusCode::TOO_EARLY);
     }
-    let arrival = Arrival {
+    let arrival = QueryArrival {
         message: &message,
         transport: match request.version {
             HttpVersion::H3 => DnsTransport::Doh3,
@@ -52,20 +52,20 @@ pub async fn reply_dns(world: &Arc<World>, request: &HttpRequest<'_>) -> HttpRep
         && request.head.method() != Method::HEAD
         && takes_parts(request.head.headers());
     if is_taken
-        && let Some(answers) = PartialAnswers::begin(world, Some(request.connection), &arrival)
+        && let Some(answers) = PartialAnswers::begin(state, Some(request.connection), &arrival)
     {
         return reply_in_parts(answers);
     }
-    let Reply {
+    let QueryReply {
         answer,
         is_withheld,
         note,
         ..
-    } = world.answer(&arrival).await;
+    } = state.answer(&arrival).await;
     let Some(answer) = answer else {
         let mut reply = plain(StatusCode::BAD_REQUEST);
         if is_withheld {
-            reply.fate = Fate::Withheld;
+            reply.fate = ReplyFate::Withheld;
             reply.query = Some(note);
         }
         return reply;

@@ -3,12 +3,12 @@
 use crate::config::EdgeConfig;
 use crate::config::names::NameConfig;
 use crate::connections::RecordSink;
-use crate::orders;
+use crate::control_commands;
 use crate::serve::{ListenerSpec, Listeners};
 use crate::site_command;
+use crate::state::EdgeState;
 use crate::web::Site;
 use crate::web::settings::SiteConfig;
-use crate::world::World;
 use resolab_record::{EdgeCommand, EdgeReadyRecord, TicketPolicy};
 use resolab_transport::server::{
     AuthorityError, CertificateAuthority, ServerPolicies, TicketTerms,
@@ -33,7 +33,7 @@ pub enum EdgeError {
 /// A running edge; needs the tokio runtime of its start.
 pub struct Edge {
     authority: CertificateAuthority,
-    world: Arc<World>,
+    state: Arc<EdgeState>,
     listeners: Listeners,
     /// The default address of sites loaded later.
     web_address: Option<IpAddr>,
@@ -45,10 +45,10 @@ impl Edge {
         let authority = authority(config)?;
         let policies = ServerPolicies::new(TicketPolicy::EarlyData, config.tls.tls12_allowed());
         let policies = Arc::new(policies.with_groups(&config.tls.groups));
-        let world = World::new(config, policies, sink).map_err(EdgeError::Configuration)?;
+        let state = EdgeState::new(config, policies, sink).map_err(EdgeError::Configuration)?;
         let mut edge = Self {
             authority,
-            world: Arc::new(world),
+            state: Arc::new(state),
             listeners: Listeners::default(),
             web_address: config.sites.first().map(|site| site.addresses[0]),
         };
@@ -56,7 +56,7 @@ impl Edge {
         if let Some(resolver) = &config.resolver {
             let mut names = resolver_names(&resolver.name, &resolver.addresses);
             // A group's certificate does not have the sites that coalescing adds.
-            let coalesced = edge.world.coalescing.certificate_names();
+            let coalesced = edge.state.coalescing.certificate_names();
             let certificate = if coalesced.is_empty() {
                 edge.authority.certificate_for(&names)?
             } else {
@@ -67,16 +67,16 @@ impl Edge {
                 resolver.ticket_lifetime_s,
                 resolver.tickets_per_handshake_count,
             );
-            edge.world.policies.add_name(&names[0], certificate, terms);
-            specs.extend(ListenerSpec::of_resolver(resolver, &config.coalescing));
+            edge.state.policies.add_name(&names[0], certificate, terms);
+            specs.extend(ListenerSpec::resolver_specs(resolver, &config.coalescing));
         }
         for site in &config.sites {
             edge.put_site(site, false).await?;
             for address in &site.addresses {
-                specs.extend(ListenerSpec::of_site(*address, &config.web));
+                specs.extend(ListenerSpec::site_specs(*address, &config.web));
             }
         }
-        edge.listeners.add(&edge.world, &specs).await?;
+        edge.listeners.add(&edge.state, &specs).await?;
         Ok(edge)
     }
 
@@ -93,10 +93,10 @@ impl Edge {
     pub async fn carry_out(&mut self, command: EdgeCommand) -> Result<(), String> {
         match command {
             EdgeCommand::CloseConnections { name, names, .. } => {
-                orders::close_connections(&self.world, name, names).await
+                control_commands::close_connections(&self.state, name, names).await
             }
             EdgeCommand::Flush { .. } => {
-                self.world.connections.write_open();
+                self.state.connections.write_open();
                 Ok(())
             }
             EdgeCommand::SetNameBehaviour {
@@ -105,7 +105,7 @@ impl Edge {
                 delay,
                 failure,
                 ..
-            } => self.world.set_name_behaviour(&NameConfig {
+            } => self.state.set_name_behaviour(&NameConfig {
                 name,
                 delay_ms,
                 delay,
@@ -118,7 +118,7 @@ impl Edge {
                 settings,
                 ..
             } => {
-                let given = site_command::Given {
+                let given = site_command::SiteArguments {
                     host,
                     folder,
                     address,
@@ -130,7 +130,7 @@ impl Edge {
             EdgeCommand::RemoveSite { host, .. } => self.remove_site(&host),
             EdgeCommand::CoverNames { names, .. } => self.cover_names(&names),
             EdgeCommand::SetOriginFrames { telling, .. } => {
-                self.world.coalescing.set_telling(telling);
+                self.state.coalescing.set_telling(telling);
                 Ok(())
             }
             control @ (EdgeCommand::SetTicketPolicy { .. }
@@ -139,17 +139,17 @@ impl Edge {
             | EdgeCommand::SetAccepting { .. }
             | EdgeCommand::SetBlackHole { .. }
             | EdgeCommand::Summary { .. }) => {
-                orders::carry_out(&self.world, &mut self.listeners, control).await
+                control_commands::carry_out(&self.state, &mut self.listeners, control).await
             }
         }
     }
 
     /// Closes every connection, writing its record, and stops accepting.
     pub async fn stop(&mut self) {
-        self.world.policies.black_hole.end(None);
-        self.world.connections.close(None).await;
+        self.state.policies.black_hole.end(None);
+        self.state.connections.close(None).await;
         // The listeners' own counts go with them.
-        orders::write_summary(&self.world, &self.listeners, None);
+        control_commands::write_summary(&self.state, &self.listeners, None);
         self.listeners.stop();
     }
 
@@ -157,25 +157,25 @@ impl Edge {
         self.put_site(&site, names_policy)
             .await
             .map_err(|error| error.to_string())?;
-        self.world.name_site(&site)?;
+        self.state.name_site(&site)?;
         let addresses = site.addresses.iter();
         let specs: Vec<_> = addresses
-            .flat_map(|address| ListenerSpec::of_site(*address, &self.world.web))
+            .flat_map(|address| ListenerSpec::site_specs(*address, &self.state.web))
             .collect();
         self.listeners
-            .add(&self.world, &specs)
+            .add(&self.state, &specs)
             .await
             .map_err(|error| error.to_string())
     }
 
     /// Removes a site. The sockets stay: other sites may use them, and clients get 421 there.
     fn remove_site(&self, host: &str) -> Result<(), String> {
-        if !self.world.remove_site(host)? {
+        if !self.state.remove_site(host)? {
             return Err(format!("no site `{host}` here"));
         }
-        let resolver = self.world.doh.as_ref();
+        let resolver = self.state.doh.as_ref();
         if resolver.is_none_or(|doh| !doh.name.eq_ignore_ascii_case(host)) {
-            self.world.policies.remove_name(host);
+            self.state.policies.remove_name(host);
         }
         Ok(())
     }
@@ -183,27 +183,27 @@ impl Edge {
     /// Issues a resolver certificate with these additional names. The resolver's connections then
     /// serve the sites among the names.
     fn cover_names(&self, names: &[String]) -> Result<(), String> {
-        let resolver = self.world.doh.as_ref();
-        let resolver = resolver.filter(|_| self.world.coalescing.is_wanted());
+        let resolver = self.state.doh.as_ref();
+        let resolver = resolver.filter(|_| self.state.coalescing.is_wanted());
         let resolver = resolver.ok_or("there is no [coalescing] in the configuration")?;
         let mut all = resolver_names(&resolver.name, &resolver.addresses);
         all.extend_from_slice(names);
         let certificate = self.authority.issue(&all);
         let certificate = certificate.map_err(|error| error.to_string())?;
-        let policies = &self.world.policies;
+        let policies = &self.state.policies;
         policies.replace_certificate(&resolver.name, certificate);
-        self.world.coalescing.cover(names);
+        self.state.coalescing.cover(names);
         Ok(())
     }
 
     async fn put_site(&self, config: &SiteConfig, names_policy: bool) -> Result<(), EdgeError> {
-        let (site, web) = (config.clone(), self.world.web.clone());
+        let (site, web) = (config.clone(), self.state.web.clone());
         // Reading and compressing must not hold up what is being served.
         let built = tokio::task::spawn_blocking(move || Site::build(&site, &web)).await;
         let loaded = built
             .map_err(|error| EdgeError::Configuration(error.to_string()))?
             .map_err(EdgeError::Configuration)?;
-        let policies = &self.world.policies;
+        let policies = &self.state.policies;
         // A name that is served already keeps its certificate, and its policy unless told.
         if !policies.has_name(&config.host) {
             let names = std::slice::from_ref(&config.host);
@@ -213,7 +213,7 @@ impl Edge {
             policies.set_policy(Some(&config.host), config.ticket_policy);
         }
         policies.leave_out(&config.host, config.left_out_alpn());
-        self.world.put_site(&config.host, loaded);
+        self.state.put_site(&config.host, loaded);
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use crate::dns::wire::Rcode;
 use hickory_proto::op::Message;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{
-    Asking, ClientOptions, ConnectionPolicy, DnsClient, Question, ResolverAddress, Upstream,
+    ClientOptions, ConnectionPolicy, DnsClient, PendingQuery, Question, ResolverAddress, Upstream,
 };
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub struct Forwarder {
 }
 
 /// The response of the upstream resolver.
-pub struct Forwarded {
+pub struct ForwardedResponse {
     /// The response message with id 0, without OPT.
     pub message: Vec<u8>,
     /// The response code of the message.
@@ -57,18 +57,18 @@ impl Forwarder {
     }
 
     /// Asks upstream the question of a query; `None` without an answer before the deadline.
-    pub async fn ask(&self, query: &[u8], received_ns: u64) -> Option<Forwarded> {
-        let question = Question::of(&Message::from_vec(query).ok()?)?;
-        let asking = Asking::begun_at(received_ns, &self.upstream.client, &question);
+    pub async fn ask(&self, query: &[u8], received_ns: u64) -> Option<ForwardedResponse> {
+        let question = Question::from_message(&Message::from_vec(query).ok()?)?;
+        let asking = PendingQuery::begin_at(received_ns, &self.upstream.client, &question);
         let asked = self.upstream.ask(&asking, self.deadline).await;
         let response = asked.outcome.result.ok()?.response;
         let ttl_s = response.ttl_s;
         let mut message = response.message;
-        let rcode = Rcode::of(message.metadata.response_code.into());
+        let rcode = Rcode::from_number(message.metadata.response_code.into());
         message.edns = None;
         message.metadata.id = 0;
         let message = message.to_vec().ok()?;
-        is_to(&message, query).then_some(Forwarded {
+        is_to(&message, query).then_some(ForwardedResponse {
             message,
             rcode,
             ttl_s,

@@ -2,12 +2,12 @@
 //! Not for: any other caller.
 
 use crate::dns::behaviour::Behaviours;
-use crate::dns::resolver::{Resolver, ResolverSettings, Way};
+use crate::dns::resolver::{MessageContext, Resolver, ResolverSettings};
 use crate::dns::wire::{TYPE_A, TYPE_CNAME, TYPE_TXT, name_wire};
 use crate::dns::zone::file::{FileRecord, records};
 use crate::dns::zone::{Zone, is_well_formed, parse_content};
 use crate::doh::dns_message;
-use crate::web::conditions::{Validators, Verdict, judge};
+use crate::web::conditions::{ConditionResult, Validators, judge};
 use crate::web::encoding::{Encoding, choose};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
@@ -61,7 +61,7 @@ impl Resolvers {
     /// dropped query. Each pair has a new answer first, then an answer from the cache.
     pub fn answers(&mut self, query: &[u8]) -> [(Option<Vec<u8>>, Option<Vec<u8>>); 3] {
         [DnsTransport::Doudp, DnsTransport::Dotcp, DnsTransport::Doq].map(|transport| {
-            let way = Way {
+            let context = MessageContext {
                 transport,
                 peer: [192, 0, 2, 1].into(),
                 now_ns: 0,
@@ -69,7 +69,7 @@ impl Resolvers {
             };
             let answer = |resolver: &mut Resolver| {
                 let mut out = Vec::new();
-                resolver.judge(query, way, &mut out).answer.map(|_| out)
+                resolver.judge(query, context, &mut out).answer.map(|_| out)
             };
             (answer(&mut self.fresh), answer(&mut self.kept))
         })
@@ -115,14 +115,14 @@ pub fn zone_answers(records: Vec<FileRecord>) -> Vec<Vec<u8>> {
     }
     let mut resolver = Resolver::new(ResolverSettings::default(), zone, Behaviours::default());
     let answer = |query: Vec<u8>| {
-        let way = Way {
+        let context = MessageContext {
             transport: DnsTransport::Dotcp,
             peer: [192, 0, 2, 1].into(),
             now_ns: 0,
             in_early_data: false,
         };
         let mut out = Vec::new();
-        resolver.judge(&query, way, &mut out);
+        resolver.judge(&query, context, &mut out);
         out
     };
     queries.into_iter().map(answer).collect()
@@ -143,7 +143,10 @@ pub fn page_part(fields: &HeaderMap, len_bytes: u64) -> Option<Range<u64>> {
         last_modified: Some(UNIX_EPOCH + Duration::from_secs(784_111_777)),
     };
     match judge(&Method::GET, fields, validators, len_bytes) {
-        Verdict::Part(range) => Some(range),
-        Verdict::Whole | Verdict::NotModified | Verdict::Failed | Verdict::Unsatisfiable => None,
+        ConditionResult::Part(range) => Some(range),
+        ConditionResult::Whole
+        | ConditionResult::NotModified
+        | ConditionResult::Failed
+        | ConditionResult::Unsatisfiable => None,
     }
 }

@@ -4,54 +4,54 @@
 
 use crate::doh::reply_dns;
 use crate::http_message::{HttpReply, HttpRequest, authority, plain};
+use crate::state::{DohLocation, EdgeState};
 use crate::web::reply_page;
-use crate::world::{DohPlace, World};
 use http::{Request, StatusCode};
 use std::sync::Arc;
 
 /// Replies to an HTTP request.
-pub async fn reply(world: &Arc<World>, request: &HttpRequest<'_>) -> HttpReply {
+pub async fn reply(state: &Arc<EdgeState>, request: &HttpRequest<'_>) -> HttpReply {
     if let Err(status) = request.body {
         return plain(status);
     }
-    if reads_body(world, request.head) {
-        return reply_dns(world, request).await;
+    if reads_body(state, request.head) {
+        return reply_dns(state, request).await;
     }
     let host = host_of(request.authority());
     if request.in_early_data && !request.head.method().is_safe() {
         // RFC 8470 section 5.2: the client sends it again once the handshake is complete.
         return plain(StatusCode::TOO_EARLY);
     }
-    let site = world.site(host);
+    let site = state.site(host);
     let is_known = site.is_some();
-    match site.filter(|_| world.coalescing.admits(request.connection, host)) {
+    match site.filter(|_| state.coalescing.admits(request.connection, host)) {
         Some(site) => reply_page(&site, request),
         // The resolver has nothing at this path; another connection would have no more.
-        None if !is_known && is_resolver(world, host) => plain(StatusCode::NOT_FOUND),
+        None if !is_known && is_resolver(state, host) => plain(StatusCode::NOT_FOUND),
         None => plain(StatusCode::MISDIRECTED_REQUEST),
     }
 }
 
 /// Returns true when a request's body is relevant: only for DNS queries.
-pub fn reads_body(world: &World, head: &Request<()>) -> bool {
-    let is_path = |doh: &DohPlace| is_same_path(&doh.path, head.uri().path());
-    world.doh.as_ref().is_some_and(is_path) && is_resolver(world, host_of(authority(head)))
+pub fn reads_body(state: &EdgeState, head: &Request<()>) -> bool {
+    let is_path = |doh: &DohLocation| is_same_path(&doh.path, head.uri().path());
+    state.doh.as_ref().is_some_and(is_path) && is_resolver(state, host_of(authority(head)))
 }
 
 /// Returns true when two paths are the same apart from percent-encodings of unreserved characters
 /// and the case of their digits (RFC 3986 section 6.2.2).
 fn is_same_path(first: &str, second: &str) -> bool {
     first == second
-        || (first.contains('%') || second.contains('%')) && normalized(first) == normalized(second)
+        || (first.contains('%') || second.contains('%')) && normalize(first) == normalize(second)
 }
 
-fn normalized(path: &str) -> Vec<u8> {
+fn normalize(path: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let Some((&byte, tail)) = rest.split_first() {
         rest = tail;
         let encoded = tail.first_chunk().filter(|_| byte == b'%');
-        match encoded.and_then(|digits| encoded_byte(*digits)) {
+        match encoded.and_then(|digits| decode_byte(*digits)) {
             Some(value) if is_unreserved(value) => bytes.push(value),
             Some(_) => {
                 bytes.push(b'%');
@@ -68,7 +68,7 @@ fn normalized(path: &str) -> Vec<u8> {
 }
 
 /// Returns the byte of two hexadecimal digits.
-fn encoded_byte(digits: [u8; 2]) -> Option<u8> {
+fn decode_byte(digits: [u8; 2]) -> Option<u8> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let [high, low] = digits.map(digit);
     Some((high? << 4 | low?) as u8)
@@ -79,9 +79,9 @@ fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-fn is_resolver(world: &World, host: &str) -> bool {
+fn is_resolver(state: &EdgeState, host: &str) -> bool {
     let address = host.trim_matches(['[', ']']).parse().ok();
-    world.doh.as_ref().is_some_and(|doh| {
+    state.doh.as_ref().is_some_and(|doh| {
         host.eq_ignore_ascii_case(&doh.name)
             || address.is_some_and(|address| doh.addresses.contains(&address))
     })

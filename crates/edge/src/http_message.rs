@@ -4,8 +4,8 @@
 
 use crate::connections::OpenConnection;
 use crate::partial::PartialAnswers;
-use crate::web::{Ahead, Body};
-use crate::world::QueryNote;
+use crate::state::QueryRecordDraft;
+use crate::web::{Body, EarlyMessages};
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use resolab_record::HttpVersion;
@@ -35,7 +35,7 @@ pub struct HttpReply {
     /// The body; empty for HEAD.
     pub body: Body,
     /// The interim response and pushes before the reply, if any.
-    pub ahead: Option<Arc<Ahead>>,
+    pub early_messages: Option<Arc<EarlyMessages>>,
     /// The partial responses sent instead of a body, each at its time.
     pub parts: Option<Box<PartialAnswers>>,
     /// The wait before the reply is sent.
@@ -47,14 +47,14 @@ pub struct HttpReply {
     /// The size of the resource without content coding, in bytes.
     pub resource_bytes: Option<u64>,
     /// The record of a DoH query, written instead of a request record.
-    pub query: Option<QueryNote>,
+    pub query: Option<QueryRecordDraft>,
     /// The fate of the reply.
-    pub fate: Fate,
+    pub fate: ReplyFate,
 }
 
 /// The fate of a reply: sent, withheld or reset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum ReplyFate {
     /// The reply is sent.
     Sent,
     /// Nothing is ever sent.
@@ -98,14 +98,14 @@ pub fn plain(status: StatusCode) -> HttpReply {
     HttpReply {
         head,
         body: Body::empty(),
-        ahead: None,
+        early_messages: None,
         parts: None,
         wait: None,
         content_encoding: None,
         content_range: None,
         resource_bytes: None,
         query: None,
-        fate: Fate::Sent,
+        fate: ReplyFate::Sent,
     }
 }
 

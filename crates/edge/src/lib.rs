@@ -8,6 +8,7 @@
 mod coalescing;
 mod config;
 mod connections;
+mod control_commands;
 mod dns;
 mod doh;
 mod edge;
@@ -17,12 +18,11 @@ mod forward;
 pub mod fuzzing;
 mod http;
 mod http_message;
-mod orders;
 mod partial;
 mod serve;
 mod site_command;
+mod state;
 mod web;
-mod world;
 mod zone_setup;
 
 pub use config::{ConfigError, EdgeConfig};

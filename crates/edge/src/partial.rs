@@ -7,8 +7,8 @@
 use crate::connections::OpenConnection;
 use crate::dns::answer::datagram_limit;
 use crate::dns::wire::{Edns, MESSAGE_BYTES_MAX, Query};
-use crate::world::{Arrival, QueryNote, Reply, World};
-use resolab_dns::partial::{Room, Several};
+use crate::state::{EdgeState, QueryArrival, QueryRecordDraft, QueryReply};
+use resolab_dns::partial::{LengthLimits, MultiQuestionMessage};
 use resolab_record::DnsTransport;
 use std::sync::Arc;
 use tokio::runtime::Handle;
@@ -19,24 +19,24 @@ pub struct PartialResponse {
     /// The message in its sent form.
     pub message: Vec<u8>,
     /// The notes for the records of the message's questions.
-    pub notes: Vec<QueryNote>,
+    pub notes: Vec<QueryRecordDraft>,
 }
 
 /// The remaining answers of one message.
 pub struct PartialAnswers {
-    world: Arc<World>,
-    several: Several,
-    room: Room,
+    state: Arc<EdgeState>,
+    several: MultiQuestionMessage,
+    room: LengthLimits,
     /// The answers known and not yet sent.
-    known: Vec<(Vec<u8>, QueryNote)>,
-    pending: JoinSet<Reply>,
+    known: Vec<(Vec<u8>, QueryRecordDraft)>,
+    pending: JoinSet<QueryReply>,
     is_over: bool,
     is_withheld: bool,
     keepalive_asked: bool,
 }
 
 /// The transport and client of a message, kept until the last answer.
-struct Origin {
+struct MessageOrigin {
     connection: Option<Arc<OpenConnection>>,
     transport: DnsTransport,
     peer: std::net::SocketAddr,
@@ -48,22 +48,22 @@ impl PartialAnswers {
     /// Begins to answer a message. `None` without several questions, for a client not accepting
     /// partial responses, or with partial responses switched off.
     pub fn begin(
-        world: &Arc<World>,
+        state: &Arc<EdgeState>,
         connection: Option<&Arc<OpenConnection>>,
-        arrival: &Arrival<'_>,
+        arrival: &QueryArrival<'_>,
     ) -> Option<Self> {
-        if !world.gives_partial_responses {
+        if !state.gives_partial_responses {
             return None;
         }
-        let several = Several::read(arrival.message)?;
+        let several = MultiQuestionMessage::read(arrival.message)?;
         let singles: Vec<_> = several.singles().collect();
         // What is no query alone, for one bad option of all, is FORMERR as a whole.
         if singles.iter().any(|single| Query::parse(single).is_err()) {
             return None;
         }
         let mut answers = Self {
-            world: Arc::clone(world),
-            room: room(world, arrival.transport, &several),
+            state: Arc::clone(state),
+            room: length_limits(state, arrival.transport, &several),
             several,
             known: Vec::new(),
             pending: JoinSet::new(),
@@ -71,7 +71,7 @@ impl PartialAnswers {
             is_withheld: false,
             keepalive_asked: false,
         };
-        let origin = Arc::new(Origin {
+        let origin = Arc::new(MessageOrigin {
             connection: connection.map(Arc::clone),
             transport: arrival.transport,
             peer: arrival.peer,
@@ -84,22 +84,19 @@ impl PartialAnswers {
         Some(answers)
     }
 
-    fn plan(&mut self, origin: &Arc<Origin>, single: Vec<u8>) {
+    fn plan(&mut self, origin: &Arc<MessageOrigin>, single: Vec<u8>) {
         let mut answer = Vec::new();
-        let planned = self.world.plan(&origin.arrival(&single), &mut answer);
-        self.keepalive_asked |= planned.keepalive_asked;
-        if planned.is_unanswered() {
+        let plan = self.state.plan(&origin.arrival(&single), &mut answer);
+        self.keepalive_asked |= plan.keepalive_asked;
+        if plan.is_unanswered() {
             self.is_withheld = true;
-            self.world.write_query(planned.note, false);
-        } else if planned.is_due() {
-            self.known.push((answer, planned.note));
+            self.state.write_query(plan.note, false);
+        } else if plan.is_due() {
+            self.known.push((answer, plan.note));
         } else {
-            let (world, origin) = (Arc::clone(&self.world), Arc::clone(origin));
-            self.pending.spawn(async move {
-                world
-                    .finish(&origin.arrival(&single), planned, answer)
-                    .await
-            });
+            let (state, origin) = (Arc::clone(&self.state), Arc::clone(origin));
+            self.pending
+                .spawn(async move { state.finish(&origin.arrival(&single), plan, answer).await });
         }
     }
 
@@ -117,7 +114,7 @@ impl PartialAnswers {
         }
     }
 
-    fn take(&mut self, reply: Option<Reply>) {
+    fn take(&mut self, reply: Option<QueryReply>) {
         let Some(reply) = reply else {
             self.is_withheld = true;
             return;
@@ -126,7 +123,7 @@ impl PartialAnswers {
             self.known.push((answer.message, reply.note));
         } else {
             self.is_withheld = true;
-            self.world.write_query(reply.note, false);
+            self.state.write_query(reply.note, false);
         }
     }
 
@@ -147,7 +144,7 @@ impl PartialAnswers {
         for note in notes {
             self.is_over = false;
             self.is_withheld = true;
-            self.world.write_query(note, false);
+            self.state.write_query(note, false);
         }
         responses
     }
@@ -163,9 +160,9 @@ impl PartialAnswers {
     }
 
     /// Writes the records of messages sent, or failed to send.
-    pub fn write_notes(&self, notes: Vec<QueryNote>, sent: bool) {
+    pub fn write_notes(&self, notes: Vec<QueryRecordDraft>, sent: bool) {
         for note in notes {
-            self.world.write_query(note, sent);
+            self.state.write_query(note, sent);
         }
     }
 }
@@ -174,17 +171,17 @@ impl Drop for PartialAnswers {
     /// Writes the records of the remaining questions after the client has gone.
     fn drop(&mut self) {
         for (_, note) in self.known.drain(..) {
-            self.world.write_query(note, false);
+            self.state.write_query(note, false);
         }
         let mut pending = std::mem::take(&mut self.pending);
         if !pending.is_empty()
             && let Ok(runtime) = Handle::try_current()
         {
-            let world = Arc::clone(&self.world);
+            let state = Arc::clone(&self.state);
             runtime.spawn(async move {
                 while let Some(reply) = pending.join_next().await {
                     if let Ok(reply) = reply {
-                        world.write_query(reply.note, false);
+                        state.write_query(reply.note, false);
                     }
                 }
             });
@@ -192,9 +189,9 @@ impl Drop for PartialAnswers {
     }
 }
 
-impl Origin {
-    fn arrival<'a>(&'a self, message: &'a [u8]) -> Arrival<'a> {
-        Arrival {
+impl MessageOrigin {
+    fn arrival<'a>(&'a self, message: &'a [u8]) -> QueryArrival<'a> {
+        QueryArrival {
             message,
             transport: self.transport,
             peer: self.peer,
@@ -205,19 +202,23 @@ impl Origin {
     }
 }
 
-fn room(world: &World, transport: DnsTransport, several: &Several) -> Room {
-    let stream = |padding_block_bytes| Room {
+fn length_limits(
+    state: &EdgeState,
+    transport: DnsTransport,
+    several: &MultiQuestionMessage,
+) -> LengthLimits {
+    let stream = |padding_block_bytes| LengthLimits {
         limit_bytes: MESSAGE_BYTES_MAX,
         padding_block_bytes,
     };
     match transport {
-        DnsTransport::Doudp => Room {
+        DnsTransport::Doudp => LengthLimits {
             limit_bytes: datagram_limit(Some(Edns::with_payload(several.udp_payload_bytes()))),
             padding_block_bytes: 0,
         },
         DnsTransport::Dotcp => stream(0),
         DnsTransport::Dot | DnsTransport::Doh | DnsTransport::Doh3 | DnsTransport::Doq => {
-            stream(usize::from(world.padding_block_bytes))
+            stream(usize::from(state.padding_block_bytes))
         }
     }
 }

@@ -2,11 +2,10 @@
 //!
 //! Not for: the content of the answers (`answer`, `http`, `site`).
 
-mod ahead;
-mod coalesced;
 mod datagrams;
 mod deadlines;
 mod doq;
+mod early_messages;
 mod exchange;
 mod framed;
 mod h1;
@@ -16,9 +15,10 @@ mod h2;
 mod h3;
 mod http_record;
 mod listener;
+mod private_alpn;
 mod quic;
 mod request_body;
-mod served;
+mod service_end;
 mod tcp;
 mod udp;
 

@@ -7,7 +7,7 @@ use crate::web::settings::SiteConfig;
 use std::net::IpAddr;
 
 /// The arguments of the command.
-pub struct Given {
+pub struct SiteArguments {
     /// The host name of the site.
     pub host: String,
     /// The folder with the site's files.
@@ -18,7 +18,7 @@ pub struct Given {
     pub settings: Option<String>,
 }
 
-impl Given {
+impl SiteArguments {
     /// Returns the site, and true when the arguments name a ticket policy. `fallback` is the
     /// default address.
     pub fn site(self, fallback: Option<IpAddr>) -> Result<(SiteConfig, bool), String> {
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     fn given(address: Option<&str>, settings: &str) -> Result<(SiteConfig, bool), String> {
-        let given = Given {
+        let given = SiteArguments {
             host: "a.test".to_owned(),
             folder: None,
             address: address.map(str::to_owned),

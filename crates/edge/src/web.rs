@@ -2,14 +2,14 @@
 //!
 //! For: content and HTTP semantics. Not for: connections and streams (`serve`).
 
-mod ahead;
 pub mod body;
 pub mod conditions;
-mod content;
 mod cors;
+mod early_messages;
 pub mod encoding;
 mod folder;
 mod generated;
+mod media_types;
 pub mod names;
 mod pages;
 mod resource;
@@ -18,7 +18,7 @@ pub mod server_time;
 pub mod settings;
 mod site;
 
-pub use ahead::Ahead;
 pub use body::Body;
+pub use early_messages::EarlyMessages;
 pub use pages::reply_page;
 pub use site::Site;

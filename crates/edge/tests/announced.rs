@@ -109,19 +109,19 @@ async fn names_are_waited_for_unless_they_were_announced() {
     let lab = lab().await;
     for mode in BOTH {
         let alone = fetch(&lab, NameAnnouncement::Document, mode).await;
-        let names: Vec<_> = alone.names.iter().map(|one| one.name.as_str()).collect();
+        let names: Vec<_> = alone.names.iter().map(|name| name.name.as_str()).collect();
         assert_eq!(names, ["a.resolab.test", "b.resolab.test"]);
         assert!(
             alone
                 .names
                 .iter()
-                .all(|one| one.announced_ns.is_none() && !one.pushed)
+                .all(|name| name.announced_ns.is_none() && !name.pushed)
         );
         assert!(alone.name_wait_ns.unwrap() >= DELAY_NS, "{alone:?}");
         assert_eq!(alone.unneeded_count, 0);
         for announcement in [NameAnnouncement::EarlyHints, NameAnnouncement::HttpsRecord] {
             let told = fetch(&lab, announcement, mode).await;
-            let named: Vec<_> = told.names.iter().map(|one| one.name.as_str()).collect();
+            let named: Vec<_> = told.names.iter().map(|name| name.name.as_str()).collect();
             assert_eq!(
                 named,
                 ["a.resolab.test", "c.resolab.test", "b.resolab.test"],

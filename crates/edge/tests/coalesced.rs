@@ -6,7 +6,7 @@ mod support;
 use bytes::{Buf, Bytes};
 use http::{Request, Response};
 use quinn::{Connection, Endpoint, VarInt};
-use resolab_dns::{ClientOptions, Forgetting, Question};
+use resolab_dns::{ClientOptions, ForgetScope, Question};
 use resolab_edge::EdgeConfig;
 use resolab_http::{ControlReader, Origins, private_alpn};
 use resolab_record::{DnsTransport, EdgeCommand, HandshakeMode, HttpVersion};
@@ -208,13 +208,13 @@ async fn our_client_knows_the_tickets_of_the_private_alpn_for_its_own() {
         ..ClientOptions::default()
     };
     let client = ours::client(&lab, "quic", lab.doh(), options);
-    let client = client.carrying_pages((1 << 20, 1 << 20)).unwrap();
+    let client = client.with_pages((1 << 20, 1 << 20)).unwrap();
     let question = Question::parse(HOST, "A").unwrap();
     let primed = client.prime(&question, 0, Duration::from_secs(5)).await;
     assert_eq!(primed.unwrap().failure, None);
     let tickets = client.tickets.as_ref().unwrap();
     assert!(tickets.count() > 0);
-    client.forget(Forgetting::All);
+    client.forget(ForgetScope::All);
     assert_eq!(tickets.count(), 0);
 }
 

@@ -65,9 +65,15 @@ async fn address_tokens_are_forgotten_with_the_tickets_and_kept_with_them() {
             stub.close_connections(forget_tickets).await;
         }
         let connections = lab.connections(3).await;
-        let retries: Vec<_> = connections.iter().map(|one| one.retry_sent).collect();
+        let retries: Vec<_> = connections
+            .iter()
+            .map(|connection| connection.retry_sent)
+            .collect();
         assert_eq!(retries, [Some(true), Some(false), Some(true)], "{scheme}");
-        let modes: Vec<_> = connections.iter().map(|one| one.handshake_mode).collect();
+        let modes: Vec<_> = connections
+            .iter()
+            .map(|connection| connection.handshake_mode)
+            .collect();
         let (full, early) = (Some(HandshakeMode::Full), Some(HandshakeMode::ZeroRtt));
         assert_eq!(modes, [full, early, full], "{scheme}");
     }

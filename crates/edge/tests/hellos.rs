@@ -4,7 +4,7 @@
 
 mod support;
 
-use resolab_dns::{Asking, ClientOptions, DnsClient, Question};
+use resolab_dns::{ClientOptions, DnsClient, PendingQuery, Question};
 use resolab_record::{
     ConnectionRecord, HandshakeMode, KeyExchangeGroup, QueryPurpose, QueryRecord,
 };
@@ -23,7 +23,7 @@ fn is_quic(scheme: &str) -> bool {
 
 async fn ask(client: &DnsClient) -> QueryRecord {
     let question = Question::parse("example.resolab.test", "A").unwrap();
-    let asking = Asking::begin(client, &question);
+    let asking = PendingQuery::begin(client, &question);
     let mut slot = None;
     let outcome = asking.ask(&mut slot, DEADLINE).await;
     let record = asking.record(&outcome, QueryPurpose::Measured, 0, None);
@@ -54,7 +54,7 @@ async fn records(
     }
     let query = ask(&client).await;
     let mut ended = lab.connections(ended_count).await;
-    ended.sort_by_key(|one| one.accepted_ns);
+    ended.sort_by_key(|connection| connection.accepted_ns);
     (query, ended.pop().unwrap())
 }
 

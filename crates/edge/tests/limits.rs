@@ -4,7 +4,7 @@
 
 mod support;
 
-use resolab_dns::{Asking, ClientOptions, Question};
+use resolab_dns::{ClientOptions, PendingQuery, Question};
 use resolab_record::{EdgeCommand, Failure, KeyExchangeGroup, QueryPurpose};
 use rustls::ClientConfig;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -261,7 +261,7 @@ async fn half_a_hello(lab: &Lab) -> tokio::task::JoinHandle<()> {
     let client = client(lab, "quic", at, options);
     tokio::spawn(async move {
         let question = Question::parse("example.resolab.test", "A").unwrap();
-        let asking = Asking::begin(&client, &question);
+        let asking = PendingQuery::begin(&client, &question);
         let outcome = asking.ask(&mut None, PATIENCE).await;
         assert!(
             asking

@@ -6,7 +6,7 @@ mod support;
 use resolab_dns::edns::QueryEdns;
 use resolab_dns::message::build_message;
 use resolab_dns::{
-    ClientOptions, ConnectionPolicy, Forgetting, MessagePosition, Question, UdpRetryPolicy,
+    ClientOptions, ConnectionPolicy, ForgetScope, MessagePosition, Question, UdpRetryPolicy,
     Upstream,
 };
 use resolab_record::{Failure, HandshakeMode, QueryRecord};
@@ -81,7 +81,7 @@ async fn answers_leave_as_they_are_known_over_every_transport() {
                 .iter()
                 .all(|record| record.message_facts.asked_alone == Some(false))
         );
-        upstream.close(Forgetting::Nothing).await;
+        upstream.close(ForgetScope::Nothing).await;
     }
 }
 
@@ -98,7 +98,7 @@ async fn each_question_has_its_record_on_the_edge() {
         let expected = ["a.resolab.test.", "b.resolab.test.", "slow.resolab.test."];
         assert_eq!(names, expected, "{scheme}");
         assert!(ours.iter().all(|record| record.answered_ns.is_some()));
-        upstream.close(Forgetting::Nothing).await;
+        upstream.close(ForgetScope::Nothing).await;
     }
 }
 
@@ -115,7 +115,7 @@ async fn what_is_never_answered_holds_up_no_other() {
             [None, Some(Failure::QueryTimeout), None],
             "{scheme}"
         );
-        upstream.close(Forgetting::Nothing).await;
+        upstream.close(ForgetScope::Nothing).await;
     }
 }
 
@@ -150,7 +150,7 @@ async fn where_partial_responses_are_not_known_each_question_is_asked_alone() {
                 assert_eq!(record.attempt_count, attempt_count, "{scheme}");
             }
         }
-        upstream.close(Forgetting::Nothing).await;
+        upstream.close(ForgetScope::Nothing).await;
     }
 }
 
@@ -172,7 +172,7 @@ async fn a_message_goes_as_early_data() {
             .map(|record| record.message_facts.partial_response_index)
             .collect();
         assert_eq!(indexes, [Some(0), Some(1), Some(0)], "{scheme}");
-        upstream.close(Forgetting::Nothing).await;
+        upstream.close(ForgetScope::Nothing).await;
     }
 }
 
@@ -196,7 +196,7 @@ async fn one_by_one_is_the_same_at_the_same_time_in_messages_of_their_own() {
             assert_eq!(record.message_facts.asked_alone, Some(true));
         }
         assert!(records[0].query_response_time_ns < records[1].query_response_time_ns);
-        upstream.close(Forgetting::Nothing).await;
+        upstream.close(ForgetScope::Nothing).await;
     }
 }
 

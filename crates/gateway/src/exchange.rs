@@ -3,15 +3,15 @@
 //!
 //! Not for: reading requests from downstream connections, or choosing upstream connections.
 
-mod entry;
 mod passing;
 mod priority;
+mod request_recorder;
 
-use crate::leg::{DownstreamConnection, IncomingRequest, RequestBody, ResponseSink};
+use crate::downstream::{DownstreamConnection, IncomingRequest, RequestBody, ResponseSink};
 use crate::upstream::UpstreamConnection;
-use entry::RequestRecorder;
 use http::{Method, Request, StatusCode};
 use priority::PriorityForwarder;
+use request_recorder::RequestRecorder;
 use resolab_http::streaming::{BodyWriter, ResetReason, ResponseReader};
 use resolab_record::{ConnectionReason, Failure};
 use resolab_transport::client::MeasuredFailure;
@@ -19,10 +19,10 @@ use std::sync::Arc;
 
 /// A request given to an upstream connection.
 pub(crate) struct GatewayExchange {
-    leg: Arc<DownstreamConnection>,
-    entry: RequestRecorder,
-    up: Option<RequestBody>,
-    down: ResponseSink,
+    downstream: Arc<DownstreamConnection>,
+    recorder: RequestRecorder,
+    request_body: Option<RequestBody>,
+    response_sink: ResponseSink,
     sent: SentUpstreamRequest,
     priority: PriorityForwarder,
     /// The head, kept while the request may be repeated; only for requests without a body.
@@ -47,50 +47,55 @@ impl SentUpstreamRequest {
 /// Gives a request to an upstream connection. `None` when the request was refused or failed; the
 /// browser already has the answer.
 pub(crate) async fn begin(
-    leg: &Arc<DownstreamConnection>,
-    arrived: IncomingRequest,
+    downstream: &Arc<DownstreamConnection>,
+    incoming: IncomingRequest,
 ) -> Option<GatewayExchange> {
-    let mut entry = RequestRecorder::new(leg, &arrived);
+    let mut recorder = RequestRecorder::new(downstream, &incoming);
     let IncomingRequest {
         head,
-        mut up,
-        mut down,
+        mut request_body,
+        mut response_sink,
         priority,
         ..
-    } = arrived;
-    if !is_for(&head, &leg.host) {
-        answer_here(down, StatusCode::MISDIRECTED_REQUEST, &mut entry).await;
+    } = incoming;
+    if !is_for(&head, &downstream.host) {
+        answer_here(
+            response_sink,
+            StatusCode::MISDIRECTED_REQUEST,
+            &mut recorder,
+        )
+        .await;
         return None;
     }
     if head.method() == Method::CONNECT {
-        answer_here(down, StatusCode::NOT_IMPLEMENTED, &mut entry).await;
+        answer_here(response_sink, StatusCode::NOT_IMPLEMENTED, &mut recorder).await;
         return None;
     }
-    let up = (!up.is_empty_by_now()).then_some(up);
-    let again = up.is_none().then(|| head.clone());
+    let request_body = (!request_body.is_empty_by_now()).then_some(request_body);
+    let again = request_body.is_none().then(|| head.clone());
     let sent = tokio::select! {
-        sent = send_first(leg, &head, up.is_none(), &mut entry) => sent,
-        () = down.unwanted() => {
-            entry.cancelled();
+        sent = send_first(downstream, &head, request_body.is_none(), &mut recorder) => sent,
+        () = response_sink.wait_until_unwanted() => {
+            recorder.note_cancellation();
             return None;
         }
     };
     match sent {
         Ok(sent) => {
-            entry.sent(&sent);
+            recorder.note_sent(&sent);
             Some(GatewayExchange {
-                leg: Arc::clone(leg),
-                entry,
-                up,
-                down,
+                downstream: Arc::clone(downstream),
+                recorder,
+                request_body,
+                response_sink,
                 sent,
                 priority: PriorityForwarder::new(priority),
                 again,
             })
         }
         Err(failure) => {
-            entry.failed(failure);
-            down.fail(ResetReason::Failed);
+            recorder.note_failure(failure);
+            response_sink.fail(ResetReason::Failed);
             None
         }
     }
@@ -98,34 +103,34 @@ pub(crate) async fn begin(
 
 /// Returns the request sent early, or sends the request now.
 async fn send_first(
-    leg: &DownstreamConnection,
+    downstream: &DownstreamConnection,
     head: &Request<()>,
     ends: bool,
-    entry: &mut RequestRecorder,
+    recorder: &mut RequestRecorder,
 ) -> Result<SentUpstreamRequest, MeasuredFailure> {
-    let speculations = &leg.world.speculations;
+    let speculations = &downstream.gateway_state.speculations;
     if ends {
-        speculations.learn(leg, head);
+        speculations.learn(downstream, head);
     }
-    if let Some((speculation, sent)) = speculations.claim(leg, head).await {
-        entry.speculation(speculation);
+    if let Some((speculation, sent)) = speculations.claim(downstream, head).await {
+        recorder.speculation(speculation);
         if let Some(sent) = sent {
             return Ok(sent);
         }
     }
-    send(leg, head, ends).await
+    send(downstream, head, ends).await
 }
 
 /// Sends the request on a suitable connection. Uses another connection when the server ended the
 /// first, or takes no more requests, before anything was sent.
 async fn send(
-    leg: &DownstreamConnection,
+    downstream: &DownstreamConnection,
     head: &Request<()>,
     ends: bool,
 ) -> Result<SentUpstreamRequest, MeasuredFailure> {
-    match send_once(leg, head, ends).await {
+    match send_once(downstream, head, ends).await {
         Err((_, Some(connection))) if !connection.takes_requests() => {
-            send_once(leg, head, ends).await
+            send_once(downstream, head, ends).await
         }
         sent => sent,
     }
@@ -133,13 +138,17 @@ async fn send(
 }
 
 async fn send_once(
-    leg: &DownstreamConnection,
+    downstream: &DownstreamConnection,
     head: &Request<()>,
     ends: bool,
 ) -> Result<SentUpstreamRequest, (MeasuredFailure, Option<Arc<UpstreamConnection>>)> {
-    let found = leg.world.upstreams.find(&leg.host).await;
+    let found = downstream
+        .gateway_state
+        .upstreams
+        .find(&downstream.host)
+        .await;
     let (connection, reason) = found.map_err(|failure| (failure, None))?;
-    let at_most = leg.world.options.deadline;
+    let at_most = downstream.gateway_state.options.deadline;
     match connection.begin(head.clone(), ends, at_most).await {
         Ok((body, response)) => Ok(SentUpstreamRequest {
             body,
@@ -158,12 +167,16 @@ fn is_for(head: &Request<()>, host: &str) -> bool {
 }
 
 /// Answers a request from the gateway, when the request cannot be passed on.
-async fn answer_here(down: ResponseSink, status: StatusCode, entry: &mut RequestRecorder) {
+async fn answer_here(
+    response_sink: ResponseSink,
+    status: StatusCode,
+    recorder: &mut RequestRecorder,
+) {
     let detail = format!("the gateway answered {status}");
-    entry.failed(MeasuredFailure::new(Failure::HttpStatus, detail));
+    recorder.note_failure(MeasuredFailure::new(Failure::HttpStatus, detail));
     let mut head = http::Response::new(());
     *head.status_mut() = status;
-    if let Ok(mut body) = down.head(head, true).await {
+    if let Ok(mut body) = response_sink.head(head, true).await {
         let _ = body.finish(None).await;
     }
 }

@@ -1,10 +1,10 @@
 //! The whole gateway: its start, each new load, its end. Not for: the events of a load.
 
-use crate::answering::GatewayAnswers;
+use crate::dns_answers::GatewayAnswers;
+use crate::gateway_state::{DOWNSTREAM_MAX_COUNT, GatewayState};
 use crate::options::GatewayOptions;
 use crate::upstream::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES, SharedResolver};
-use crate::world::{GatewayState, LEGS_MAX_COUNT};
-use resolab_dns::stub::{Answering, Stub};
+use resolab_dns::stub::{ReplyOverride, Stub};
 use resolab_dns::{ClientError, DnsClient};
 use resolab_record::{ConnectionSharing, DnsTransport, GatewayReadyRecord, HandshakeMode, Record};
 use resolab_transport::server::CertificateAuthority;
@@ -57,7 +57,7 @@ enum LoadEnd {
 /// A listening gateway, with its stub.
 pub struct Gateway {
     stub: Stub,
-    world: Arc<GatewayState>,
+    gateway_state: Arc<GatewayState>,
 }
 
 impl Gateway {
@@ -80,30 +80,33 @@ impl Gateway {
         let requested = resolver.requested_handshake_mode;
         let resolver = if takes_pages {
             let windows = (STREAM_WINDOW_BYTES, CONNECTION_WINDOW_BYTES);
-            resolver.carrying_pages(windows)?
+            resolver.with_pages(windows)?
         } else {
             resolver
         };
-        let world = Arc::new(GatewayState::new(options, authority, records.clone()));
-        let answers: Arc<dyn Answering> = Arc::new(GatewayAnswers(Arc::clone(&world)));
-        let stub = Stub::bind_answering(listen, resolver, deadline.into(), records, answers);
+        let gateway_state = Arc::new(GatewayState::new(options, authority, records.clone()));
+        let answers: Arc<dyn ReplyOverride> = Arc::new(GatewayAnswers(Arc::clone(&gateway_state)));
+        let stub = Stub::bind_with_override(listen, resolver, deadline.into(), records, answers);
         let stub = stub.await.map_err(|source| GatewayError::Listen {
             address: listen,
             source,
         })?;
         if takes_pages {
-            world.upstreams.set_resolver(SharedResolver {
+            gateway_state.upstreams.set_resolver(SharedResolver {
                 connection: stub.resolver_connection(),
                 host,
                 handshake_mode: requested.unwrap_or(HandshakeMode::Full),
             });
         }
-        Ok(Self { stub, world })
+        Ok(Self {
+            stub,
+            gateway_state,
+        })
     }
 
     /// Returns the record describing the ready gateway.
     pub fn ready_record(&self, resolver: String) -> io::Result<GatewayReadyRecord> {
-        let (options, authority) = (&self.world.options, &self.world.authority);
+        let (options, authority) = (&self.gateway_state.options, &self.gateway_state.authority);
         Ok(GatewayReadyRecord {
             dns_address: self.stub.listen_address()?,
             range: options.range.to_string(),
@@ -133,7 +136,7 @@ impl Gateway {
     /// example a beacon of its page. The next load must not find its page on the straggler's
     /// upstream connection. Therefore a straggler counts as a separate load, ended too.
     pub async fn new_load(&self, forgets_tickets: bool, speculate_for: Option<&str>) -> bool {
-        let is_ending = &self.world.is_ending;
+        let is_ending = &self.gateway_state.is_ending;
         is_ending.store(true, Ordering::Relaxed);
         let mut end = LoadEnd::Stragglers;
         for _ in 0..=STRAGGLING_LOADS_MAX_COUNT {
@@ -143,22 +146,22 @@ impl Gateway {
             }
         }
         is_ending.store(false, Ordering::Relaxed);
-        self.world.speculations.begin_load(speculate_for);
+        self.gateway_state.speculations.begin_load(speculate_for);
         end == LoadEnd::Over
     }
 
     async fn end_load(&self, forgets_tickets: bool) -> LoadEnd {
-        let legs_count = self.world.legs_count();
+        let downstream_count = self.gateway_state.downstream_count();
         let are_legs_over = self.end_legs().await;
-        self.world.speculations.end_load().await;
+        self.gateway_state.speculations.end_load().await;
         // Before the resolver's connection is closed: who loses it asks again on another.
         self.stub.queries_ended().await;
-        let queries_count = self.world.queries_count();
+        let queries_count = self.gateway_state.queries_count();
         self.close_connections(forgets_tickets).await;
-        let has_legs = self.world.legs_count() != legs_count;
+        let has_legs = self.gateway_state.downstream_count() != downstream_count;
         if !are_legs_over {
             LoadEnd::UnderWay
-        } else if has_legs || self.world.queries_count() != queries_count {
+        } else if has_legs || self.gateway_state.queries_count() != queries_count {
             LoadEnd::Stragglers
         } else {
             LoadEnd::Over
@@ -166,31 +169,31 @@ impl Gateway {
     }
 
     async fn end_legs(&self) -> bool {
-        let world = &self.world;
-        world.load.send_modify(|load| *load += 1);
-        let all = world.places.acquire_many(LEGS_MAX_COUNT);
+        let gateway_state = &self.gateway_state;
+        gateway_state.load.send_modify(|load| *load += 1);
+        let all = gateway_state.permits.acquire_many(DOWNSTREAM_MAX_COUNT);
         timeout(LOAD_ENDS_WITHIN, all).await.is_ok()
     }
 
     async fn close_connections(&self, forgets_tickets: bool) {
         tokio::join!(
-            self.world.upstreams.new_load(forgets_tickets),
+            self.gateway_state.upstreams.new_load(forgets_tickets),
             self.stub.close_connections(forgets_tickets),
         );
     }
 
     /// Closes everything in an orderly way; gives up pending look-ups.
     pub async fn stop(&self) {
-        self.world.sockets.close();
-        self.world.is_ending.store(true, Ordering::Relaxed);
+        self.gateway_state.sockets.close();
+        self.gateway_state.is_ending.store(true, Ordering::Relaxed);
         self.end_legs().await;
-        self.world.speculations.end_load().await;
+        self.gateway_state.speculations.end_load().await;
         self.close_connections(false).await;
     }
 }
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        self.world.sockets.close();
+        self.gateway_state.sockets.close();
     }
 }

@@ -7,19 +7,19 @@
 //! asking resolvers (`resolab-dns`), clients and servers of one connection (`resolab-http`,
 //! `resolab-transport`), or caching: every byte comes from upstream.
 
-mod answering;
+mod dns_answers;
+mod downstream;
 mod exchange;
 mod gateway;
-mod leg;
+mod gateway_state;
+mod name_sockets;
 #[deny(clippy::disallowed_methods)] // pure
 pub mod names;
 mod options;
-mod serving;
 #[deny(clippy::disallowed_methods)] // pure
 pub mod sharing;
 mod speculation;
 mod upstream;
-mod world;
 
 pub use gateway::{Gateway, GatewayError};
 pub use options::GatewayOptions;

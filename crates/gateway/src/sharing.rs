@@ -5,7 +5,7 @@
 //! This module adds the limits of each setting. Without I/O. Not for: collecting the facts of a
 //! connection, or choosing among several.
 
-use resolab_dns::fetch::Knowledge;
+use resolab_dns::fetch::PageCoverage;
 use resolab_record::{ConnectionReason, ConnectionSharing, SharedBecause};
 use std::net::{IpAddr, SocketAddr};
 
@@ -39,8 +39,8 @@ pub struct ConnectionFactsForHost<'a> {
 
 impl ConnectionFactsForHost<'_> {
     /// Returns the facts used by the rule of name and page together.
-    fn said(&self) -> Knowledge {
-        Knowledge {
+    fn coverage(&self) -> PageCoverage {
+        PageCoverage {
             certificate_covers: self.certificate_covers,
             origin_named: self.origin_named,
             is_misdirected: self.is_misdirected,
@@ -93,7 +93,7 @@ pub fn may_carry(
         return Err(SharingRefusal::OriginSet);
     }
     let because = known
-        .said()
+        .coverage()
         .shared_because(wanted.addresses, wanted.port, known.address);
     match (sharing, because) {
         (_, Some(SharedBecause::Address)) => Ok(ConnectionReason::Address),
@@ -127,7 +127,7 @@ mod tests {
 
     /// Calls `judge` with all combinations of facts about a connection, and with a host's address
     /// and port.
-    fn each(mut judge: impl FnMut(ConnectionFactsForHost<'static>, IpAddr, u16)) {
+    fn judge_each_case(mut judge: impl FnMut(ConnectionFactsForHost<'static>, IpAddr, u16)) {
         let address: SocketAddr = "192.0.2.1:443".parse().unwrap();
         let choices = [None, Some(false), Some(true)];
         for opened_for in ["a.test", "b.test"] {
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn what_may_not_be_shared_is_not() {
         let mut shared_count = 0;
-        each(|known, ip, port| {
+        judge_each_case(|known, ip, port| {
             for sharing in ALL {
                 let Ok(reason) = judge(sharing, &known, ip, port) else {
                     continue;
@@ -207,7 +207,7 @@ mod tests {
     /// Checks that every setting shares at least as much as the previous setting.
     #[test]
     fn each_setting_goes_further_than_the_one_before() {
-        each(|known, ip, port| {
+        judge_each_case(|known, ip, port| {
             for pair in ALL.windows(2) {
                 if judge(pair[0], &known, ip, port).is_ok() {
                     let reason = judge(pair[1], &known, ip, port);
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn the_resolver_s_connection_is_a_setting_of_its_own() {
         let setting = ConnectionSharing::ResolverConnection;
-        each(|known, ip, port| {
+        judge_each_case(|known, ip, port| {
             let resolvers = ConnectionFactsForHost {
                 is_resolvers: true,
                 ..known
@@ -245,7 +245,8 @@ mod tests {
         });
     }
 
-    /// Opened for b.test at 192.0.2.1, with a certificate for a.test, too, and without an Origin Set.
+    /// Opened for b.test at 192.0.2.1, with a certificate for a.test, too, and without an Origin
+    /// Set.
     const GOOD: ConnectionFactsForHost<'static> = ConnectionFactsForHost {
         opened_for: "b.test",
         address: SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 443),

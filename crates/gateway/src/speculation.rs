@@ -5,17 +5,17 @@
 //! Not for: more than one request a load. The first name asked for belongs to the document; all
 //! other names are found in the document.
 
-mod fired;
+mod speculative_request;
 
+use crate::downstream::DownstreamConnection;
 use crate::exchange::SentUpstreamRequest;
-use crate::leg::DownstreamConnection;
+use crate::gateway_state::GatewayState;
 use crate::names::canonical;
-use crate::world::GatewayState;
-use fired::SpeculativeRequest;
-pub(crate) use fired::coverage_source;
 use http::{Method, Request};
 use resolab_record::{DiscardedBecause, Speculation};
 use resolab_transport::clock::monotonic_ns;
+use speculative_request::SpeculativeRequest;
+pub(crate) use speculative_request::coverage_source;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
@@ -35,12 +35,12 @@ struct State {
     /// The name whose document to request early, until its query comes.
     wanted: Option<String>,
     /// The early request, until the browser's request comes.
-    under_way: Option<PendingSpeculation>,
+    pending: Option<PendingSpeculation>,
 }
 
 struct PendingSpeculation {
     name: String,
-    fired: oneshot::Receiver<SpeculativeRequest>,
+    speculative: oneshot::Receiver<SpeculativeRequest>,
     /// The task sending the request; ends when dropped.
     sending: JoinSet<()>,
 }
@@ -52,19 +52,21 @@ struct RememberedDocument {
 
 impl Speculations {
     /// Remembers a request, when the request is the first for its name in this load.
-    pub fn learn(&self, leg: &DownstreamConnection, head: &Request<()>) {
+    pub fn learn(&self, downstream: &DownstreamConnection, head: &Request<()>) {
         let is_small = head_bytes(head) <= HEAD_MAX_BYTES;
         if head.method() != Method::GET || !is_small {
             return;
         }
         let mut state = self.state();
-        let known = state.documents.get(&*leg.host);
-        if known.is_none_or(|known| known.load != leg.load) {
+        let known = state.documents.get(&*downstream.host);
+        if known.is_none_or(|known| known.load != downstream.load) {
             let document = RememberedDocument {
-                load: leg.load,
+                load: downstream.load,
                 head: head.clone(),
             };
-            state.documents.insert(leg.host.to_string(), document);
+            state
+                .documents
+                .insert(downstream.host.to_string(), document);
         }
     }
 
@@ -75,15 +77,15 @@ impl Speculations {
 
     /// Ends the load: stops sending, discards an unclaimed request, and writes its record.
     pub async fn end_load(&self) {
-        let under_way = {
+        let pending = {
             let mut state = self.state();
             state.wanted = None;
-            state.under_way.take()
+            state.pending.take()
         };
-        if let Some(mut under_way) = under_way {
-            under_way.sending.shutdown().await;
-            if let Ok(fired) = under_way.fired.try_recv() {
-                fired.discard(DiscardedBecause::Unclaimed).await;
+        if let Some(mut pending) = pending {
+            pending.sending.shutdown().await;
+            if let Ok(speculative) = pending.speculative.try_recv() {
+                speculative.discard(DiscardedBecause::Unclaimed).await;
             }
         }
     }
@@ -92,25 +94,27 @@ impl Speculations {
     /// HTTPS record first, but the query for this record does not count. A document requested
     /// before the address may fill the server's first window, so the address would wait for the
     /// next window.
-    pub fn on_query(&self, world: &Arc<GatewayState>, name: &str) {
+    pub fn note_query(&self, gateway_state: &Arc<GatewayState>, name: &str) {
         let mut state = self.state();
         if state.wanted.take_if(|wanted| wanted == name).is_none() {
             return;
         }
         let document = state.documents.get(name);
         let head = document.map(|document| document.head.clone());
-        let (told, fired) = oneshot::channel();
-        let (world, host, query_ns) = (Arc::clone(world), name.to_owned(), monotonic_ns());
+        let (sender, speculative) = oneshot::channel();
+        let (gateway_state, host, query_ns) =
+            (Arc::clone(gateway_state), name.to_owned(), monotonic_ns());
         let mut sending = JoinSet::new();
         sending.spawn(async move {
-            let fired = SpeculativeRequest::fire(&world, host, head, query_ns).await;
-            if let Err(unclaimed) = told.send(fired) {
+            let speculative =
+                SpeculativeRequest::send_allowed(&gateway_state, host, head, query_ns).await;
+            if let Err(unclaimed) = sender.send(speculative) {
                 unclaimed.discard(DiscardedBecause::Unclaimed).await;
             }
         });
-        state.under_way = Some(PendingSpeculation {
+        state.pending = Some(PendingSpeculation {
             name: name.to_owned(),
-            fired,
+            speculative,
             sending,
         });
     }
@@ -119,16 +123,18 @@ impl Speculations {
     /// early request when usable.
     pub async fn claim(
         &self,
-        leg: &DownstreamConnection,
+        downstream: &DownstreamConnection,
         head: &Request<()>,
     ) -> Option<(Speculation, Option<SentUpstreamRequest>)> {
         let mine = {
             let mut state = self.state();
-            state.under_way.take_if(|it| *it.name == *leg.host)
+            state
+                .pending
+                .take_if(|pending| *pending.name == *downstream.host)
         };
         let mut mine = mine?;
-        let fired = (&mut mine.fired).await.ok()?;
-        Some(fired.judged(&leg.world, head).await)
+        let speculative = (&mut mine.speculative).await.ok()?;
+        Some(speculative.judge(&downstream.gateway_state, head).await)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -4,11 +4,11 @@
 //! Not for: sending requests (`exchange`).
 
 mod connection;
+mod connections;
 mod identity;
 mod locations;
-mod opened;
 mod servers;
 
 pub(crate) use connection::UpstreamConnection;
-pub(crate) use opened::{SharedResolver, UpstreamConnections};
+pub(crate) use connections::{SharedResolver, UpstreamConnections};
 pub(crate) use servers::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES};

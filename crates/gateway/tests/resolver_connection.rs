@@ -154,7 +154,8 @@ async fn a_straggling_look_up_is_no_part_of_the_next_load() {
     panic!("the look-up never came in time");
 }
 
-/// The connection on which the edge got the query for a name's address, which is told before it is asked for.
+/// The connection on which the edge got the query for a name's address, which is told before it is
+/// asked for.
 async fn queried_on(lab: &Lab, host: &str) -> u64 {
     let began = Instant::now();
     loop {

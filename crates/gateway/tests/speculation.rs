@@ -1,5 +1,5 @@
-//! The document asked for in the flight of its name's query: used where the answer agrees, discarded
-//! where it does not or the browser wants something else.
+//! The document asked for in the flight of its name's query: used where the answer agrees,
+//! discarded where it does not or the browser wants something else.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -97,7 +97,8 @@ async fn a_document_is_there_when_it_is_asked_for() {
             assert!(speculation.sent_ns.unwrap() < document.received_ns);
             assert_eq!(requests[2 * number + 2].speculation, None);
         }
-        // The server was asked once for each, too, and for the document before it had told its address.
+        // The server was asked once for each, too, and for the document before it had told its
+        // address.
         let (queries, requests) = at_the_edge(&lab, SITES[0]);
         assert_eq!((queries.len(), requests.len()), (5, 5), "{handshake:?}");
         assert!(queries[0] < requests[0]);

@@ -9,12 +9,12 @@ use http::{HeaderMap, Response, StatusCode};
 /// The declared length of a body, with a count of the bytes received.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContentLength {
-    declared: Declared,
+    declared: DeclaredLength,
     received_bytes: u64,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Declared {
+enum DeclaredLength {
     #[default]
     Nothing,
     Bytes(u64),
@@ -28,7 +28,7 @@ pub struct LengthDiffers;
 
 impl ContentLength {
     /// Makes a counter for a request's body.
-    pub fn of_request(fields: &HeaderMap) -> Self {
+    pub fn from_request(fields: &HeaderMap) -> Self {
         let mut values = fields.get_all(CONTENT_LENGTH).iter().map(|value| {
             let text = value.to_str().ok()?;
             let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -36,9 +36,11 @@ impl ContentLength {
         });
         let first = values.next();
         let declared = match first {
-            None => Declared::Nothing,
-            Some(Some(bytes)) if values.all(|other| other == Some(bytes)) => Declared::Bytes(bytes),
-            Some(_) => Declared::Malformed,
+            None => DeclaredLength::Nothing,
+            Some(Some(bytes)) if values.all(|other| other == Some(bytes)) => {
+                DeclaredLength::Bytes(bytes)
+            }
+            Some(_) => DeclaredLength::Malformed,
         };
         Self {
             declared,
@@ -48,11 +50,11 @@ impl ContentLength {
 
     /// Makes a counter for a response's body. A response to HEAD, or a 304, gives the length of
     /// another response's body.
-    pub fn of_response(head: &Response<()>, is_to_head: bool) -> Self {
+    pub fn from_response(head: &Response<()>, is_to_head: bool) -> Self {
         if is_to_head || head.status() == StatusCode::NOT_MODIFIED {
             Self::default()
         } else {
-            Self::of_request(head.headers())
+            Self::from_request(head.headers())
         }
     }
 
@@ -60,18 +62,18 @@ impl ContentLength {
     pub fn take(&mut self, bytes: usize) -> Result<(), LengthDiffers> {
         self.received_bytes = self.received_bytes.saturating_add(bytes as u64);
         match self.declared {
-            Declared::Bytes(declared) if self.received_bytes > declared => Err(LengthDiffers),
-            Declared::Malformed => Err(LengthDiffers),
-            Declared::Bytes(_) | Declared::Nothing => Ok(()),
+            DeclaredLength::Bytes(declared) if self.received_bytes > declared => Err(LengthDiffers),
+            DeclaredLength::Malformed => Err(LengthDiffers),
+            DeclaredLength::Bytes(_) | DeclaredLength::Nothing => Ok(()),
         }
     }
 
     /// Ends the body; an error when the body is too short.
     pub fn end(&self) -> Result<(), LengthDiffers> {
         match self.declared {
-            Declared::Nothing => Ok(()),
-            Declared::Bytes(declared) if self.received_bytes == declared => Ok(()),
-            Declared::Bytes(_) | Declared::Malformed => Err(LengthDiffers),
+            DeclaredLength::Nothing => Ok(()),
+            DeclaredLength::Bytes(declared) if self.received_bytes == declared => Ok(()),
+            DeclaredLength::Bytes(_) | DeclaredLength::Malformed => Err(LengthDiffers),
         }
     }
 }
@@ -86,12 +88,12 @@ impl std::fmt::Display for LengthDiffers {
 mod tests {
     use super::*;
 
-    fn of(values: &[&'static str]) -> ContentLength {
+    fn parse_length(values: &[&'static str]) -> ContentLength {
         let mut fields = HeaderMap::new();
         for value in values {
             fields.append(CONTENT_LENGTH, value.parse().unwrap());
         }
-        ContentLength::of_request(&fields)
+        ContentLength::from_request(&fields)
     }
 
     fn is_right(mut length: ContentLength, pieces: &[usize]) -> bool {
@@ -100,14 +102,14 @@ mod tests {
 
     #[test]
     fn a_body_is_as_long_as_its_head_says() {
-        assert!(is_right(of(&[]), &[3, 4]));
-        assert!(is_right(of(&["7"]), &[3, 4]));
-        assert!(is_right(of(&["7", "7"]), &[7]));
-        assert!(is_right(of(&["0"]), &[]));
+        assert!(is_right(parse_length(&[]), &[3, 4]));
+        assert!(is_right(parse_length(&["7"]), &[3, 4]));
+        assert!(is_right(parse_length(&["7", "7"]), &[7]));
+        assert!(is_right(parse_length(&["0"]), &[]));
         for wrong in [&["6"][..], &["8"], &["7", "8"], &["+7"], &["x"], &[""]] {
-            assert!(!is_right(of(wrong), &[3, 4]), "{wrong:?}");
+            assert!(!is_right(parse_length(wrong), &[3, 4]), "{wrong:?}");
         }
-        assert_eq!(of(&["6"]).take(7), Err(LengthDiffers));
+        assert_eq!(parse_length(&["6"]).take(7), Err(LengthDiffers));
     }
 
     #[test]
@@ -116,10 +118,16 @@ mod tests {
             let head = Response::builder().status(status);
             head.header(CONTENT_LENGTH, "5").body(()).unwrap()
         };
-        assert!(is_right(ContentLength::of_response(&head(200), true), &[]));
-        assert!(is_right(ContentLength::of_response(&head(304), false), &[]));
+        assert!(is_right(
+            ContentLength::from_response(&head(200), true),
+            &[]
+        ));
+        assert!(is_right(
+            ContentLength::from_response(&head(304), false),
+            &[]
+        ));
         assert!(!is_right(
-            ContentLength::of_response(&head(200), false),
+            ContentLength::from_response(&head(200), false),
             &[]
         ));
     }

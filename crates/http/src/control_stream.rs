@@ -86,7 +86,7 @@ impl ControlReader {
             State::FrameLength(frame_type, varint) => {
                 let is_wanted = *frame_type == self.wanted_by.frame_type();
                 let length = varint.take(bytes);
-                length.map(|length| self.behind_head(is_wanted, length))
+                length.map(|length| self.next_state(is_wanted, length))
             }
             State::Passing(left) => {
                 let count = bytes
@@ -115,7 +115,7 @@ impl ControlReader {
     }
 
     /// Returns the state after a frame's head.
-    fn behind_head(&self, is_wanted: bool, length: u64) -> State {
+    fn next_state(&self, is_wanted: bool, length: u64) -> State {
         match (is_wanted, length) {
             (true, 1..=FRAME_MAX_BYTES) => State::Gathering(length, Vec::new()),
             (_, 0) => {
@@ -137,9 +137,9 @@ mod tests {
     const WANTED: u64 = 0x000f_0700;
 
     #[derive(Debug, Default)]
-    struct Taken(Mutex<Vec<Vec<u8>>>);
+    struct ReceivedFrames(Mutex<Vec<Vec<u8>>>);
 
-    impl ControlFrames for Taken {
+    impl ControlFrames for ReceivedFrames {
         fn frame_type(&self) -> u64 {
             WANTED
         }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     fn read(bytes: &[u8], piece: usize) -> Vec<Vec<u8>> {
-        let taken = Arc::<Taken>::default();
+        let taken = Arc::<ReceivedFrames>::default();
         let mut reader = ControlReader::new(Arc::clone(&taken) as Arc<dyn ControlFrames>);
         bytes.chunks(piece).for_each(|chunk| reader.feed(chunk));
         taken.0.lock().unwrap().clone()

@@ -119,11 +119,11 @@ impl H2Client {
         } else {
             BodyWriter::h2(send)
         };
-        // The library's place in its queue is this handle's. Whatever ends the connection meanwhile, the
-        // response tells.
+        // The library's place in its queue is this handle's. Whatever ends the connection
+        // meanwhile, the response tells.
         let _ = poll_fn(|cx| requests.poll_ready(cx)).await;
         let is_early = self.log.handshake().is_none();
-        let response = ResponseReader::h2(response).of_request_left_early(is_early);
+        let response = ResponseReader::h2(response).with_early_request(is_early);
         Ok((body, response))
     }
 
@@ -148,11 +148,11 @@ impl H2Client {
         self.try_exchange(request, body_max_bytes, observe)
             .await
             .map_err(|error| match error {
-                ExchangeError::H2(error) => failure_of(error, &self.log),
-                ExchangeError::Refused(error) => {
+                H2ExchangeError::H2(error) => failure_of(error, &self.log),
+                H2ExchangeError::Refused(error) => {
                     MeasuredFailure::new(Failure::QueryConnectionClosed, error)
                 }
-                ExchangeError::TooLarge => {
+                H2ExchangeError::TooLarge => {
                     MeasuredFailure::new(Failure::HttpProtocol, "the response is too large")
                 }
             })
@@ -163,7 +163,7 @@ impl H2Client {
         request: Request<Bytes>,
         body_max_bytes: usize,
         observe: &mut PieceObserver<'_>,
-    ) -> Result<Response<Bytes>, ExchangeError> {
+    ) -> Result<Response<Bytes>, H2ExchangeError> {
         let (head, body) = request.into_parts();
         let mut requests = self.requests.clone().ready().await?;
         let (response, mut send) =
@@ -171,7 +171,10 @@ impl H2Client {
         if !body.is_empty() {
             send.send_data(body, true)?;
         }
-        let (head, mut stream) = response.await.map_err(ExchangeError::of_head)?.into_parts();
+        let (head, mut stream) = response
+            .await
+            .map_err(H2ExchangeError::from_head_error)?
+            .into_parts();
         let head = Response::from_parts(head, ());
         let mut body = BytesMut::new();
         while let Some(chunk) = stream.data().await {
@@ -179,7 +182,7 @@ impl H2Client {
             stream.flow_control().release_capacity(chunk.len())?;
             body.extend_from_slice(&chunk);
             if body.len() > body_max_bytes {
-                return Err(ExchangeError::TooLarge);
+                return Err(H2ExchangeError::TooLarge);
             }
             observe(&head, &chunk);
         }
@@ -200,7 +203,7 @@ impl H2Client {
     }
 
     /// Resolves when the connection has ended.
-    pub async fn ended(&self) {
+    pub async fn wait_for_end(&self) {
         let mut ended = self.ended.clone();
         while ended.changed().await.is_ok() {}
     }
@@ -234,7 +237,7 @@ impl H2Client {
         let ending = async {
             let _ = (&mut driver).await;
             if let Some(tcp) = &tcp {
-                tcp.acknowledged().await;
+                tcp.wait_until_acknowledged().await;
             }
         };
         if timeout(at_most, ending).await.is_ok() {
@@ -266,16 +269,17 @@ fn builder_with(windows: H2Windows) -> Builder {
     builder
 }
 
-enum ExchangeError {
+enum H2ExchangeError {
     H2(h2::Error),
     /// The server did not process the request, which may be sent again (RFC 9113 section 8.7).
     Refused(h2::Error),
     TooLarge,
 }
 
-impl ExchangeError {
-    /// The error of a request without a response head. After one, the server did process the request.
-    fn of_head(error: h2::Error) -> Self {
+impl H2ExchangeError {
+    /// The error of a request without a response head. After one, the server did process the
+    /// request.
+    fn from_head_error(error: h2::Error) -> Self {
         let is_refused = error.reason() == Some(h2::Reason::REFUSED_STREAM);
         if error.is_reset() && error.is_remote() && is_refused {
             Self::Refused(error)
@@ -285,7 +289,7 @@ impl ExchangeError {
     }
 }
 
-impl From<h2::Error> for ExchangeError {
+impl From<h2::Error> for H2ExchangeError {
     fn from(error: h2::Error) -> Self {
         Self::H2(error)
     }
@@ -445,7 +449,7 @@ mod tests {
         drop(far);
         let broken = timeout(LONG, first.head()).await.unwrap();
         assert_eq!(broken.err().unwrap().reason, ResetReason::Failed);
-        timeout(LONG, client.ended()).await.unwrap();
+        timeout(LONG, client.wait_for_end()).await.unwrap();
     }
 
     /// RFC 9113 section 6.8 has no condition on the error code.

@@ -7,7 +7,7 @@ use crate::control_stream::ControlWriter;
 use crate::go_away::GoAway;
 use crate::origins::Origins;
 use crate::priorities::priority_update_frame;
-use crate::quic_streams::{Exchange, Http3Quic, StreamOpener};
+use crate::quic_streams::{BidirectionalStream, Http3Quic, StreamOpener};
 use crate::streaming::{BodyWriter, ResponseReader};
 use crate::{GOAWAY_CAME, HEAD_MAX_BYTES, PieceObserver};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
@@ -16,7 +16,7 @@ use h3::error::{Code, StreamError};
 use h3::quic::StreamId;
 use http::{Method, Request, Response};
 use resolab_record::Failure;
-use resolab_transport::client::{MeasuredFailure, Phase, QuicConnection, quic_failure};
+use resolab_transport::client::{MeasuredFailure, QuicConnection, TimedPhase, quic_failure};
 use resolab_transport::clock::monotonic_ns;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -41,9 +41,9 @@ pub struct H3Client {
 #[derive(Debug, Default)]
 pub struct ResponseTimes {
     /// Begins with handing the request to the connection, ends with the last byte of the response.
-    pub exchange: Phase,
+    pub exchange: TimedPhase,
     /// Begins with the response's head, ends with the first bytes of the body.
-    pub response: Phase,
+    pub response: TimedPhase,
 }
 
 /// The state of HTTP/3 on the connection; replaced after rejected early data.
@@ -65,10 +65,10 @@ impl Drop for State {
     }
 }
 
-type ExchangeStream = RequestStream<Exchange<Bytes>, Bytes>;
+type ExchangeStream = RequestStream<BidirectionalStream<Bytes>, Bytes>;
 
 /// The observers of a response during the exchange.
-struct Watch<'a, 'b> {
+struct ResponseObservers<'a, 'b> {
     times: &'a ResponseTimes,
     observe: &'a mut PieceObserver<'b>,
 }
@@ -116,7 +116,7 @@ impl H3Client {
         body_max_bytes: usize,
         observe: &mut PieceObserver<'_>,
     ) -> Result<H3Exchange, MeasuredFailure> {
-        let mut watch = Watch {
+        let mut watch = ResponseObservers {
             times: &ResponseTimes::default(),
             observe,
         };
@@ -131,7 +131,7 @@ impl H3Client {
         body_max_bytes: usize,
         times: &ResponseTimes,
     ) -> Result<H3Exchange, MeasuredFailure> {
-        let mut watch = Watch {
+        let mut watch = ResponseObservers {
             times,
             observe: &mut |_, _| (),
         };
@@ -143,7 +143,7 @@ impl H3Client {
         &self,
         request: Request<Bytes>,
         body_max_bytes: usize,
-        watch: &mut Watch<'_, '_>,
+        watch: &mut ResponseObservers<'_, '_>,
     ) -> Result<H3Exchange, MeasuredFailure> {
         let mut requests = self.state.lock().await.requests.clone();
         let result = self
@@ -203,7 +203,7 @@ impl H3Client {
         requests: &mut SendRequest<StreamOpener, Bytes>,
         request: Request<()>,
         ends: bool,
-    ) -> Result<(BodyWriter, ResponseReader), ExchangeError> {
+    ) -> Result<(BodyWriter, ResponseReader), H3ExchangeError> {
         let is_to_head = request.method() == Method::HEAD;
         let stream = requests.send_request(request).await?;
         let (mut send, receive) = stream.split();
@@ -215,7 +215,7 @@ impl H3Client {
         };
         // Here it is handed over: what waited for credit may not be early any more.
         let is_early = self.quic.log.handshake().is_none();
-        let response = ResponseReader::h3(receive, is_to_head).of_request_left_early(is_early);
+        let response = ResponseReader::h3(receive, is_to_head).with_early_request(is_early);
         self.run_driver().await;
         Ok((body, response))
     }
@@ -235,8 +235,8 @@ impl H3Client {
         self.quic.log.early_data_was_rejected() && !self.quic.is_closed()
     }
 
-    fn was_rejected(&self, error: &ExchangeError) -> bool {
-        matches!(error, ExchangeError::H3(_))
+    fn was_rejected(&self, error: &H3ExchangeError) -> bool {
+        matches!(error, H3ExchangeError::H3(_))
             && self.quic.log.early_data_was_rejected()
             && !self.quic.is_closed()
     }
@@ -257,8 +257,8 @@ impl H3Client {
         requests: &mut SendRequest<StreamOpener, Bytes>,
         request: Request<Bytes>,
         body_max_bytes: usize,
-        watch: &mut Watch<'_, '_>,
-    ) -> Result<Response<Bytes>, ExchangeError> {
+        watch: &mut ResponseObservers<'_, '_>,
+    ) -> Result<Response<Bytes>, H3ExchangeError> {
         let times = watch.times;
         times.exchange.begin();
         let (head, body) = request.into_parts();
@@ -274,14 +274,14 @@ impl H3Client {
         let head = tokio::select! {
             biased;
             head = head_of(&mut stream) => head?,
-            () = self.go_away.leaves_out(id) => return Err(ExchangeError::LeftOut),
+            () = self.go_away.leaves_out(id) => return Err(H3ExchangeError::LeftOut),
         };
         times.response.begin();
-        let mut length = ContentLength::of_response(&head, is_to_head);
+        let mut length = ContentLength::from_response(&head, is_to_head);
         let mut body = BytesMut::new();
         while let Some(chunk) = stream.recv_data().await? {
             if body.len() + chunk.remaining() > body_max_bytes {
-                return Err(ExchangeError::TooLarge);
+                return Err(H3ExchangeError::TooLarge);
             }
             length.take(chunk.remaining())?;
             times.response.finish();
@@ -289,7 +289,8 @@ impl H3Client {
             body.put(chunk);
             (watch.observe)(&head, &body[before..]);
         }
-        // Trailers, or the end of the stream behind them: a stream dropped before its end is stopped.
+        // Trailers, or the end of the stream behind them: a stream dropped before its end is
+        // stopped.
         stream.recv_trailers().await?;
         length.end()?;
         times.exchange.finish();
@@ -332,18 +333,18 @@ impl H3Client {
         }
     }
 
-    fn failure_of(&self, error: &ExchangeError) -> MeasuredFailure {
+    fn failure_of(&self, error: &H3ExchangeError) -> MeasuredFailure {
         let error = match error {
             // GOAWAY (RFC 9114 section 5.2): another connection takes what this one does not.
-            ExchangeError::H3(StreamError::RemoteClosing { .. }) | ExchangeError::LeftOut => {
+            H3ExchangeError::H3(StreamError::RemoteClosing { .. }) | H3ExchangeError::LeftOut => {
                 return MeasuredFailure::new(Failure::QueryConnectionClosed, GOAWAY_CAME);
             }
-            ExchangeError::Refused(error) => {
+            H3ExchangeError::Refused(error) => {
                 return MeasuredFailure::new(Failure::QueryConnectionClosed, error);
             }
-            ExchangeError::H3(error) => error.to_string(),
-            ExchangeError::TooLarge => "the response is too large".to_owned(),
-            ExchangeError::LengthDiffers(error) => error.to_string(),
+            H3ExchangeError::H3(error) => error.to_string(),
+            H3ExchangeError::TooLarge => "the response is too large".to_owned(),
+            H3ExchangeError::LengthDiffers(error) => error.to_string(),
         };
         match self.quic.connection.close_reason() {
             Some(reason) if !error.starts_with(BROKEN_RULES) => {
@@ -375,10 +376,10 @@ impl H3Client {
     }
 }
 
-async fn head_of(stream: &mut ExchangeStream) -> Result<Response<()>, ExchangeError> {
+async fn head_of(stream: &mut ExchangeStream) -> Result<Response<()>, H3ExchangeError> {
     loop {
         let head = stream.recv_response().await;
-        let head = head.map_err(ExchangeError::without_head)?;
+        let head = head.map_err(H3ExchangeError::from_missing_head)?;
         // What comes before the answer says nothing of it (RFC 9110 section 15.2).
         if !head.status().is_informational() {
             return Ok(head);
@@ -416,7 +417,7 @@ impl State {
     }
 }
 
-enum ExchangeError {
+enum H3ExchangeError {
     H3(StreamError),
     /// The server did not process the request (RFC 9114 section 4.1.1). Another connection may take
     /// the request, as after GOAWAY; the refusal can be the first sign of a GOAWAY. Over HTTP/2 the
@@ -428,9 +429,9 @@ enum ExchangeError {
     LengthDiffers(LengthDiffers),
 }
 
-impl ExchangeError {
+impl H3ExchangeError {
     /// Converts the error received in place of a head.
-    fn without_head(error: StreamError) -> Self {
+    fn from_missing_head(error: StreamError) -> Self {
         let is_refused = matches!(
             error,
             StreamError::RemoteTerminate {
@@ -446,13 +447,13 @@ impl ExchangeError {
     }
 }
 
-impl From<LengthDiffers> for ExchangeError {
+impl From<LengthDiffers> for H3ExchangeError {
     fn from(error: LengthDiffers) -> Self {
         Self::LengthDiffers(error)
     }
 }
 
-impl From<StreamError> for ExchangeError {
+impl From<StreamError> for H3ExchangeError {
     fn from(error: StreamError) -> Self {
         Self::H3(error)
     }

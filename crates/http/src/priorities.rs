@@ -43,7 +43,7 @@ pub struct PriorityUpdates(Arc<watch::Sender<BTreeMap<u64, PriorityUpdate>>>);
 impl PriorityUpdates {
     /// Returns the updates of one request, earlier and later ones. The updates are forgotten at the
     /// drop.
-    pub fn of(&self, stream: StreamId) -> RequestPriority {
+    pub fn subscribe(&self, stream: StreamId) -> RequestPriority {
         RequestPriority {
             updates: self.clone(),
             stream: stream.into_inner(),
@@ -60,7 +60,7 @@ pub struct RequestPriority {
 
 impl RequestPriority {
     /// Waits for an update with a number above `number`; returns the latest.
-    pub async fn after(&self, number: u32) -> PriorityUpdate {
+    pub async fn wait_for_newer(&self, number: u32) -> PriorityUpdate {
         let mut watching = self.updates.0.subscribe();
         let newer = |all: &BTreeMap<_, PriorityUpdate>| {
             let latest = all.get(&self.stream)?;
@@ -145,18 +145,18 @@ mod tests {
         let updates = PriorityUpdates::default();
         let of = |stream, value| priority_update_frame(stream, value);
         feed(&updates, &[of(4, b"u=5"), of(8, b"u=1"), of(4, b"u=2, i")]);
-        let [first, second, third] = [0, 4, 8].map(|number| updates.of(stream(number)));
-        let latest = second.after(0).await;
+        let [first, second, third] = [0, 4, 8].map(|number| updates.subscribe(stream(number)));
+        let latest = second.wait_for_newer(0).await;
         assert_eq!((&latest.value[..], latest.number), (&b"u=2, i"[..], 2));
-        assert_eq!(third.after(0).await.number, 1);
-        let more = second.after(2);
+        assert_eq!(third.wait_for_newer(0).await.number, 1);
+        let more = second.wait_for_newer(2);
         let short = Duration::from_millis(50);
-        assert!(timeout(short, first.after(0)).await.is_err());
+        assert!(timeout(short, first.wait_for_newer(0)).await.is_err());
         let (more, ()) = tokio::join!(more, async { feed(&updates, &[of(4, b"")]) });
         assert_eq!((more.value.len(), more.number), (0, 3));
         drop(second);
-        let again = updates.of(stream(4));
-        assert!(timeout(short, again.after(0)).await.is_err());
+        let again = updates.subscribe(stream(4));
+        assert!(timeout(short, again.wait_for_newer(0)).await.is_err());
     }
 
     #[tokio::test]
@@ -170,6 +170,13 @@ mod tests {
             .collect();
         feed(&updates, &many);
         assert_eq!(updates.0.borrow().len(), STREAMS_MAX_COUNT);
-        assert_eq!(updates.of(stream(4_999 * 4)).after(0).await.number, 1);
+        assert_eq!(
+            updates
+                .subscribe(stream(4_999 * 4))
+                .wait_for_newer(0)
+                .await
+                .number,
+            1
+        );
     }
 }

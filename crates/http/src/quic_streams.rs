@@ -14,7 +14,7 @@ mod frame_guard;
 mod halves;
 
 pub(crate) use halves::SharedStream;
-pub use halves::{Exchange, Receiver, Sender};
+pub use halves::{BidirectionalStream, StreamReceiver, StreamSender};
 
 use crate::control_stream::{ControlFrames, ControlReader, ControlWriter};
 use crate::go_away::GoAway;
@@ -25,7 +25,7 @@ use errors::{close, connection_error, lost};
 use frame_guard::FrameGuard;
 use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId};
-use halves::Outgoing;
+use halves::StreamOwnership;
 use quinn::{ConnectionError, StoppedError, VarInt};
 use resolab_transport::client::QuicConnection;
 use std::collections::{HashMap, HashSet};
@@ -58,26 +58,26 @@ impl EarlyStreams {
 
 /// Resolves when the peer no longer wants this side's data on a stream; `Ok(None)` when the peer
 /// has received all data.
-pub type TakenBack =
+pub type CancellationFuture =
     Pin<Box<dyn Future<Output = Result<Option<VarInt>, StoppedError>> + Send + Sync>>;
 
 /// The request streams cancelled by the peer, for servers, also while a stream is idle. Take a
 /// stream's future before dropping the stream.
 #[derive(Clone, Default)]
-pub struct TakenBackStreams(Arc<Mutex<HashMap<u64, TakenBack>>>);
+pub struct CancelledStreams(Arc<Mutex<HashMap<u64, CancellationFuture>>>);
 
-impl TakenBackStreams {
+impl CancelledStreams {
     /// Takes the future of a request stream; possible once.
-    pub fn take(&self, stream: StreamId) -> Option<TakenBack> {
+    pub fn take(&self, stream: StreamId) -> Option<CancellationFuture> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.remove(&stream.into_inner())
     }
 
-    fn watch(&self, stream: &quinn::SendStream) -> Watched {
+    fn watch(&self, stream: &quinn::SendStream) -> WatchedRequestStream {
         let id = u64::from(VarInt::from(stream.id()));
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert(id, Box::pin(stream.stopped()));
-        Watched {
+        WatchedRequestStream {
             streams: self.clone(),
             id,
         }
@@ -85,23 +85,23 @@ impl TakenBackStreams {
 }
 
 /// A request stream watched for cancellation, for the stream's whole life.
-struct Watched {
-    streams: TakenBackStreams,
+struct WatchedRequestStream {
+    streams: CancelledStreams,
     id: u64,
 }
 
-impl Drop for Watched {
+impl Drop for WatchedRequestStream {
     fn drop(&mut self) {
         let all = self.streams.0.lock();
         all.unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }
 }
 
-type Waiting<T> = Pin<Box<dyn Future<Output = Result<T, ConnectionError>> + Send + Sync>>;
+type ConnectionFuture<T> = Pin<Box<dyn Future<Output = Result<T, ConnectionError>> + Send + Sync>>;
 type BiStreams = (quinn::SendStream, quinn::RecvStream);
 
 /// A request stream with first bytes already read by another reader.
-pub struct HandedStream {
+pub struct PrereadStream {
     /// The sending direction of the stream.
     pub send: quinn::SendStream,
     /// The rest of the receiving direction.
@@ -111,28 +111,28 @@ pub struct HandedStream {
 }
 
 /// The source of request streams.
-enum Requests {
+enum RequestSource {
     /// Streams accepted from the connection itself.
-    Accepted(Option<Waiting<BiStreams>>),
+    Accepted(Option<ConnectionFuture<BiStreams>>),
     /// Streams accepted by another task.
-    Handed(mpsc::UnboundedReceiver<HandedStream>),
+    Handed(mpsc::UnboundedReceiver<PrereadStream>),
 }
 
 /// A QUIC connection with the interface of the h3 crate.
 pub struct Http3Quic {
     connection: quinn::Connection,
     early: EarlyStreams,
-    requests: Requests,
-    accepting_uni: Option<Waiting<quinn::RecvStream>>,
+    requests: RequestSource,
+    accepting_uni: Option<ConnectionFuture<quinn::RecvStream>>,
     opener: StreamOpener,
     /// Receivers of frames from the peer's control stream, each for one type.
     control_frames: Vec<Arc<dyn ControlFrames>>,
     control_writer: Option<ControlWriter>,
-    taken_back: Option<TakenBackStreams>,
+    taken_back: Option<CancelledStreams>,
 }
 
 impl Http3Quic {
-    fn new(connection: quinn::Connection, requests: Requests) -> Self {
+    fn new(connection: quinn::Connection, requests: RequestSource) -> Self {
         Self {
             opener: StreamOpener::new(connection.clone()),
             connection,
@@ -147,7 +147,7 @@ impl Http3Quic {
 
     /// Makes the client side; origins named by the server go into `origins`.
     pub(crate) fn client(client: &Arc<QuicConnection>, origins: Origins) -> Self {
-        let mut quic = Self::new(client.connection.clone(), Requests::Accepted(None));
+        let mut quic = Self::new(client.connection.clone(), RequestSource::Accepted(None));
         quic.opener.client = Some(Arc::clone(client));
         quic.control_frames.push(Arc::new(origins));
         quic
@@ -177,15 +177,15 @@ impl Http3Quic {
 
     /// Makes the server side of a connection with HTTP/3 alone.
     pub fn server(connection: quinn::Connection) -> Self {
-        Self::new(connection, Requests::Accepted(None))
+        Self::new(connection, RequestSource::Accepted(None))
     }
 
     /// Makes the server side of a connection with request streams accepted by another task.
     pub fn handed(
         connection: quinn::Connection,
-        requests: mpsc::UnboundedReceiver<HandedStream>,
+        requests: mpsc::UnboundedReceiver<PrereadStream>,
     ) -> Self {
-        Self::new(connection, Requests::Handed(requests))
+        Self::new(connection, RequestSource::Handed(requests))
     }
 
     /// Sends these bytes, whole frames, on the control stream right after SETTINGS.
@@ -198,12 +198,12 @@ impl Http3Quic {
     /// Ends every request stream with a longer head, or any other longer frame.
     #[must_use]
     pub fn with_heads_of_at_most(mut self, bytes: u32) -> Self {
-        self.opener.guard = FrameGuard::of_heads(bytes);
+        self.opener.guard = FrameGuard::with_head_limit(bytes);
         self
     }
 
     /// Watches every request stream for cancellation.
-    pub fn taken_back_streams(&mut self) -> TakenBackStreams {
+    pub fn taken_back_streams(&mut self) -> CancelledStreams {
         self.taken_back.get_or_insert_default().clone()
     }
 
@@ -215,10 +215,10 @@ impl Http3Quic {
     fn poll_request(
         &mut self,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<HandedStream, ConnectionErrorIncoming>> {
+    ) -> Poll<Result<PrereadStream, ConnectionErrorIncoming>> {
         let connection = &self.connection;
         match &mut self.requests {
-            Requests::Accepted(accepting) => {
+            RequestSource::Accepted(accepting) => {
                 let waiting = accepting.get_or_insert_with(|| {
                     let connection = connection.clone();
                     Box::pin(async move { connection.accept_bi().await })
@@ -226,14 +226,14 @@ impl Http3Quic {
                 let accepted = ready!(waiting.as_mut().poll(cx));
                 *accepting = None;
                 Poll::Ready(accepted.map_err(connection_error).map(|(send, receive)| {
-                    HandedStream {
+                    PrereadStream {
                         send,
                         receive,
                         first: Bytes::new(),
                     }
                 }))
             }
-            Requests::Handed(streams) => {
+            RequestSource::Handed(streams) => {
                 // Nobody hands streams over any more once the connection has ended.
                 let ended = || {
                     let reason = connection.close_reason();
@@ -246,13 +246,13 @@ impl Http3Quic {
 }
 
 impl<B: Buf> quic::Connection<B> for Http3Quic {
-    type RecvStream = Receiver;
+    type RecvStream = StreamReceiver;
     type OpenStreams = StreamOpener;
 
     fn poll_accept_recv(
         &mut self,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<Receiver, ConnectionErrorIncoming>> {
+    ) -> Poll<Result<StreamReceiver, ConnectionErrorIncoming>> {
         if let Some(writer) = &self.control_writer {
             writer.drive(cx);
         }
@@ -267,9 +267,9 @@ impl<B: Buf> quic::Connection<B> for Http3Quic {
         let observers = frames.map(ControlReader::new).collect();
         Poll::Ready(
             accepted
-                .map(|stream| Receiver {
+                .map(|stream| StreamReceiver {
                     observers,
-                    ..Receiver::new(stream)
+                    ..StreamReceiver::new(stream)
                 })
                 .map_err(connection_error),
         )
@@ -278,7 +278,7 @@ impl<B: Buf> quic::Connection<B> for Http3Quic {
     fn poll_accept_bidi(
         &mut self,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<Exchange<B>, ConnectionErrorIncoming>> {
+    ) -> Poll<Result<BidirectionalStream<B>, ConnectionErrorIncoming>> {
         let stream = ready!(self.poll_request(cx))?;
         if stream.receive.is_0rtt() {
             self.early
@@ -286,13 +286,13 @@ impl<B: Buf> quic::Connection<B> for Http3Quic {
         }
         let taken_back = self.taken_back.as_ref();
         let watched = taken_back.map(|taken_back| taken_back.watch(&stream.send));
-        Poll::Ready(Ok(Exchange {
-            send: Sender::new(stream.send),
-            receive: Receiver {
+        Poll::Ready(Ok(BidirectionalStream {
+            send: StreamSender::new(stream.send),
+            receive: StreamReceiver {
                 first: stream.first,
                 guard: Some(self.opener.guard.clone()),
                 _watched: watched,
-                ..Receiver::new(stream.receive)
+                ..StreamReceiver::new(stream.receive)
             },
         }))
     }
@@ -303,20 +303,20 @@ impl<B: Buf> quic::Connection<B> for Http3Quic {
 }
 
 impl<B: Buf> quic::OpenStreams<B> for Http3Quic {
-    type BidiStream = Exchange<B>;
-    type SendStream = Sender<B>;
+    type BidiStream = BidirectionalStream<B>;
+    type SendStream = StreamSender<B>;
 
     fn poll_open_bidi(
         &mut self,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<Exchange<B>, StreamErrorIncoming>> {
+    ) -> Poll<Result<BidirectionalStream<B>, StreamErrorIncoming>> {
         self.opener.poll_open_bidi(cx)
     }
 
     fn poll_open_send(
         &mut self,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<Sender<B>, StreamErrorIncoming>> {
+    ) -> Poll<Result<StreamSender<B>, StreamErrorIncoming>> {
         self.opener.poll_open_send(cx)
     }
 
@@ -337,8 +337,8 @@ pub struct StreamOpener {
     guard: FrameGuard,
     /// The connection, on the client's side only.
     client: Option<Arc<QuicConnection>>,
-    opening_bi: Option<Waiting<BiStreams>>,
-    opening_uni: Option<Waiting<quinn::SendStream>>,
+    opening_bi: Option<ConnectionFuture<BiStreams>>,
+    opening_uni: Option<ConnectionFuture<quinn::SendStream>>,
 }
 
 impl StreamOpener {
@@ -382,13 +382,13 @@ async fn open_bi(
 }
 
 impl<B: Buf> quic::OpenStreams<B> for StreamOpener {
-    type BidiStream = Exchange<B>;
-    type SendStream = Sender<B>;
+    type BidiStream = BidirectionalStream<B>;
+    type SendStream = StreamSender<B>;
 
     fn poll_open_bidi(
         &mut self,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<Exchange<B>, StreamErrorIncoming>> {
+    ) -> Poll<Result<BidirectionalStream<B>, StreamErrorIncoming>> {
         let connection = &self.connection;
         let waiting = self.opening_bi.get_or_insert_with(|| {
             let (connection, client) = (connection.clone(), self.client.clone());
@@ -398,14 +398,14 @@ impl<B: Buf> quic::OpenStreams<B> for StreamOpener {
         self.opening_bi = None;
         let (send, receive) = opened.map_err(lost)?;
         let guard = || self.client.as_ref().map(|client| client.stream_guard());
-        let mut send = Sender::of_request(send);
+        let mut send = StreamSender::new_request(send);
         send.beside = guard();
-        Poll::Ready(Ok(Exchange {
+        Poll::Ready(Ok(BidirectionalStream {
             send,
-            receive: Receiver {
+            receive: StreamReceiver {
                 guard: Some(self.guard.clone()),
                 beside: guard(),
-                ..Receiver::new(receive)
+                ..StreamReceiver::new(receive)
             },
         }))
     }
@@ -413,7 +413,7 @@ impl<B: Buf> quic::OpenStreams<B> for StreamOpener {
     fn poll_open_send(
         &mut self,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<Sender<B>, StreamErrorIncoming>> {
+    ) -> Poll<Result<StreamSender<B>, StreamErrorIncoming>> {
         let connection = &self.connection;
         let waiting = self.opening_uni.get_or_insert_with(|| {
             let connection = connection.clone();
@@ -426,9 +426,9 @@ impl<B: Buf> quic::OpenStreams<B> for StreamOpener {
             Some(writer) => {
                 let stream = Arc::new(Mutex::new(stream));
                 writer.open(Arc::clone(&stream));
-                Sender::of(Outgoing::Shared(stream))
+                StreamSender::from_ownership(StreamOwnership::Shared(stream))
             }
-            None => Sender::new(stream),
+            None => StreamSender::new(stream),
         };
         sender.tail = self.control_tail.take();
         Poll::Ready(Ok(sender))

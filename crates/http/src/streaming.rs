@@ -9,21 +9,21 @@ mod reader;
 mod response;
 mod writer;
 
-pub use broken::{BrokenOff, ResetReason};
+pub use broken::{BrokenMessage, ResetReason};
 pub use pushed::{PushedResponse, PushedResponses};
 pub use reader::BodyReader;
 pub use response::ResponseReader;
 pub use writer::BodyWriter;
 
-use crate::quic_streams::{Receiver, Sender};
+use crate::quic_streams::{StreamReceiver, StreamSender};
 use bytes::Bytes;
 
 type ClientHalf<S> = h3::client::RequestStream<S, Bytes>;
 type ServerHalf<S> = h3::server::RequestStream<S, Bytes>;
-type SentRequest = ClientHalf<Sender<Bytes>>;
-type ReceivedResponse = ClientHalf<Receiver>;
-type ReceivedRequest = ServerHalf<Receiver>;
-type SentResponse = ServerHalf<Sender<Bytes>>;
+type SentRequest = ClientHalf<StreamSender<Bytes>>;
+type ReceivedResponse = ClientHalf<StreamReceiver>;
+type ReceivedRequest = ServerHalf<StreamReceiver>;
+type SentResponse = ServerHalf<StreamSender<Bytes>>;
 
 #[cfg(test)]
 mod tests;

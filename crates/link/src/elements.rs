@@ -7,7 +7,7 @@ pub mod codel;
 pub mod cross_traffic;
 pub mod delay;
 pub mod droptail;
-pub mod far;
+pub mod far_servers;
 pub mod jitter;
 pub mod link_rate;
 pub mod loss;

@@ -4,16 +4,16 @@
 use crate::devices::arrival::Arrival;
 use crate::devices::offload::{HEADER_BYTES, Offload, Train};
 use crate::hosts::Host;
-use crate::model::{DirectionModel, Fate};
+use crate::model::{DirectionModel, PacketFate};
+use crate::observation::capture::Packets;
+use crate::observation::tap::Tap;
 use crate::profile;
-use crate::seeing::capture::Packets;
-use crate::seeing::tap::Tap;
 use resolab_record::{FlowRecord, LinkProfile};
 use std::path::Path;
 
 /// Counts the QUIC packets with a long header in a datagram.
 pub fn long_headers_count(datagram: &[u8]) -> u64 {
-    let headers = crate::seeing::quic::count_long_headers(datagram);
+    let headers = crate::observation::quic::count_long_headers(datagram);
     [
         headers.initial_count,
         headers.zero_rtt_count,
@@ -84,16 +84,16 @@ pub fn released_count(profile: &LinkProfile, packets_count: u64) -> usize {
         let (first_ns, gap_ns) = (10_000_000_000, 1_000_000);
         for index in 0..packets_count {
             let now_ns = first_ns + index * gap_ns;
-            fates.extend(std::iter::from_fn(|| link.settled(now_ns)));
+            fates.extend(std::iter::from_fn(|| link.settle_next(now_ns)));
             fates.push(link.arrival(now_ns, 1_000));
         }
         // An hour later even 1,000 bit/s has taken them.
         fates.extend(std::iter::from_fn(|| {
-            link.settled(first_ns + 3_600_000_000_000)
+            link.settle_next(first_ns + 3_600_000_000_000)
         }));
         let releases = fates.iter().filter_map(|fate| match fate {
-            Fate::Release { at_ns } => Some(*at_ns),
-            Fate::Drop(_) | Fate::Waits => None,
+            PacketFate::Release { at_ns } => Some(*at_ns),
+            PacketFate::Drop(_) | PacketFate::Waits => None,
         });
         released_count += releases
             .inspect(|at_ns| assert!(*at_ns >= first_ns))

@@ -3,8 +3,8 @@
 //! only on request: a host with an IPv6 address asks more of a resolver (AAAA beside A).
 
 pub mod anchor;
+pub mod capabilities;
 pub mod device;
-pub mod grants;
 pub(crate) mod interface;
 pub mod namespace;
 pub(crate) mod remedies;

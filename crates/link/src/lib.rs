@@ -15,17 +15,17 @@
 //! | [`hosts`] | the two hosts: names and addresses, namespaces, TUN devices, anchor processes |
 //! | [`netlink`] | the kernel's socket for interfaces, addresses and routes |
 //! | [`devices`] | the sources and sinks of packets: TUN or packet socket, trains of segments |
-//! | [`seeing`] | the tap, captures, recognising QUIC packet types |
-//! | [`carrying`] | the ferry between the devices, the timetable of changes, the window of records |
-//! | [`path`] | a whole path: hosts, devices and ferry, made and taken down |
-//! | [`star`] | a small internet: many hosts joined by a single exchange |
+//! | [`observation`] | the tap, captures, recognising QUIC packet types |
+//! | [`datapath`] | the forwarder between the devices, the schedule of changes, the window of records |
+//! | [`path`] | a whole path: hosts, devices and forwarder, made and taken down |
+//! | [`star`] | a small internet: many hosts joined by a single hub |
 //! | [`netem`] | the same hosts joined by the kernel's disciplines instead |
 //! | [`enter`] | running programs in a host of a running path |
 //! | [`relay`] | a host behind slirp4netns, for users without the right to bind port 53 |
-//! | [`probe`] | measuring a path from outside the ferry |
+//! | [`probe`] | measuring a path from outside the forwarder |
 
-pub mod carrying;
 pub mod clock;
+pub mod datapath;
 pub mod devices;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod elements;
@@ -38,10 +38,10 @@ pub mod hosts;
 pub mod model;
 pub mod netem;
 pub mod netlink;
+pub mod observation;
 pub mod path;
 pub mod probe;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod profile;
 pub mod relay;
-pub mod seeing;
 pub mod star;

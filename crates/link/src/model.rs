@@ -1,6 +1,7 @@
 //! One direction of an access link as a pure model in virtual time: the fate of a packet of a given
-//! length arriving at a given time. Times follow from the model's own clock, never from the ferry's
-//! wake-ups. Lateness of the ferry therefore never accumulates. Not for: packets, clocks, I/O.
+//! length arriving at a given time. Times follow from the model's own clock, never from the
+//! forwarder's wake-ups. Lateness of the forwarder therefore never accumulates. Not for: packets,
+//! clocks, I/O.
 //!
 //! Order: loss -> policer -> queue -> rate -> delay. A queue deciding at the departure (CoDel)
 //! makes packets wait; their fates follow at the link's next free moment. An element with memory
@@ -10,10 +11,10 @@
 
 use crate::elements::burst_loss::BurstLoss;
 use crate::elements::codel::{self, Codel, CodelPacket, DEFAULT_INTERVAL_MS, DEFAULT_TARGET_MS};
-use crate::elements::cross_traffic::{self, CrossTraffic};
+use crate::elements::cross_traffic::{self, CrossTrafficArrivals};
 use crate::elements::delay::{Delay, to_ns};
 use crate::elements::droptail::Droptail;
-use crate::elements::far::FarServers;
+use crate::elements::far_servers::FarServers;
 use crate::elements::link_rate::LinkRate;
 use crate::elements::loss::IndependentLoss;
 use crate::elements::policer::Policer;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 
 /// The fate of a packet in the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum PacketFate {
     /// The packet leaves the link at this time.
     Release {
         /// Time of release in ns, on the clock of the arrivals.
@@ -34,7 +35,8 @@ pub enum Fate {
     },
     /// The packet is dropped.
     Drop(DropCause),
-    /// Not known yet: [`DirectionModel::settled`] returns the fate later, in the order of arrivals.
+    /// Not known yet: [`DirectionModel::settle_next`] returns the fate later, in the order of
+    /// arrivals.
     Waits,
 }
 
@@ -68,11 +70,11 @@ pub struct DirectionModel {
     /// End of the outage, in ns: no packet enters the link before.
     outage_until_ns: u64,
     last_release_ns: u64,
-    settled: VecDeque<Fate>,
+    settled: VecDeque<PacketFate>,
     /// Number of carried packets with a fate not yet settled.
     waiting_count: usize,
     advanced_ns: u64,
-    cross_traffic: CrossTraffic,
+    cross_traffic: CrossTrafficArrivals,
     /// Servers behind the link with extra delay.
     pub far: FarServers,
 }
@@ -80,12 +82,12 @@ pub struct DirectionModel {
 #[derive(Debug, Clone)]
 enum Queue {
     Droptail(Droptail),
-    Codel(Codel<Traffic>),
+    Codel(Codel<PacketOwner>),
 }
 
 /// The owner of a waiting packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Traffic {
+enum PacketOwner {
     /// A packet to be carried, with the index of the extra delay after the link.
     Carried(Option<usize>),
     /// A packet of the cross traffic.
@@ -97,7 +99,7 @@ impl Queue {
         match profile.queue_discipline {
             Some(QueueDiscipline::Codel) => Self::Codel(Codel::new(codel_settings(profile))),
             Some(QueueDiscipline::Droptail) | None => {
-                Self::Droptail(Droptail::new(QueueLimit::of(profile)))
+                Self::Droptail(Droptail::new(QueueLimit::from_profile(profile)))
             }
         }
     }
@@ -148,7 +150,10 @@ impl DirectionModel {
             settled: VecDeque::new(),
             waiting_count: 0,
             advanced_ns: 0,
-            cross_traffic: CrossTraffic::new(*cross_traffic, stream(seed, label, "cross_traffic")),
+            cross_traffic: CrossTrafficArrivals::new(
+                *cross_traffic,
+                stream(seed, label, "cross_traffic"),
+            ),
             far: FarServers::default(),
         }
     }
@@ -194,29 +199,35 @@ impl DirectionModel {
     /// Returns the fate of a packet of `bytes` arriving at `now_ns`. Arrivals must come in time
     /// order. Releases are in the same order, also across a change to a shorter delay, unless the
     /// profile permits overtaking.
-    pub fn arrival(&mut self, now_ns: u64, bytes: u32) -> Fate {
+    pub fn arrival(&mut self, now_ns: u64, bytes: u32) -> PacketFate {
         self.arrival_by(now_ns, bytes, None)
     }
 
-    /// Returns the fate of a far server's packet; `way` is the result of [`FarServers::way_to`].
-    pub fn arrival_by(&mut self, now_ns: u64, bytes: u32, way: Option<usize>) -> Fate {
+    /// Returns the fate of a far server's packet; `extra_delay` is the result of
+    /// [`FarServers::way_to`].
+    pub fn arrival_by(
+        &mut self,
+        now_ns: u64,
+        bytes: u32,
+        extra_delay: Option<usize>,
+    ) -> PacketFate {
         if now_ns < self.outage_until_ns {
-            return Fate::Drop(DropCause::Outage);
+            return PacketFate::Drop(DropCause::Outage);
         }
         // Both draw for every packet, whatever the other says.
         if self.loss.takes_next() | self.burst_loss.takes_next() {
-            return Fate::Drop(DropCause::Loss);
+            return PacketFate::Drop(DropCause::Loss);
         }
         if !self.policer.passes(now_ns, bytes) {
-            return Fate::Drop(DropCause::Policer);
+            return PacketFate::Drop(DropCause::Policer);
         }
         self.advance(now_ns);
-        self.enqueue(now_ns, bytes, Traffic::Carried(way))
+        self.enqueue(now_ns, bytes, PacketOwner::Carried(extra_delay))
     }
 
     /// Returns the fate of the longest waiting packet, once settled. Call before every arrival,
     /// with the arrival's time, until no fate is left, and again after the arrival.
-    pub fn settled(&mut self, now_ns: u64) -> Option<Fate> {
+    pub fn settle_next(&mut self, now_ns: u64) -> Option<PacketFate> {
         while self.settled.is_empty() && self.waiting_count > 0 && self.step(now_ns) {}
         self.settled.pop_front()
     }
@@ -254,7 +265,7 @@ impl DirectionModel {
         let before_ns = dequeue_ns.map_or(now_ns, |at_ns| at_ns.saturating_sub(1));
         if let Some((at_ns, bytes)) = self.cross_traffic.take_until(before_ns) {
             if at_ns >= self.outage_until_ns {
-                self.enqueue(at_ns, bytes, Traffic::Phantom);
+                self.enqueue(at_ns, bytes, PacketOwner::Phantom);
             }
         } else if let Some(at_ns) = dequeue_ns {
             self.dequeue(at_ns);
@@ -264,7 +275,7 @@ impl DirectionModel {
         true
     }
 
-    fn enqueue(&mut self, now_ns: u64, bytes: u32, tag: Traffic) -> Fate {
+    fn enqueue(&mut self, now_ns: u64, bytes: u32, tag: PacketOwner) -> PacketFate {
         let start_ns = self.rate.next_start_ns(now_ns);
         let admitted = match &mut self.queue {
             Queue::Droptail(queue) => queue.admit(now_ns, start_ns, bytes),
@@ -278,18 +289,18 @@ impl DirectionModel {
             }
         };
         match (admitted, &self.queue, tag) {
-            (false, ..) => Fate::Drop(DropCause::QueueFull),
-            (true, Queue::Droptail(_), Traffic::Carried(way)) => {
+            (false, ..) => PacketFate::Drop(DropCause::QueueFull),
+            (true, Queue::Droptail(_), PacketOwner::Carried(extra_delay)) => {
                 let service = self.rate.serve(now_ns, bytes + self.overhead_bytes);
-                self.release(service.finish_ns, way)
+                self.release(service.finish_ns, extra_delay)
             }
-            (true, Queue::Droptail(_), Traffic::Phantom) => {
+            (true, Queue::Droptail(_), PacketOwner::Phantom) => {
                 self.rate.serve(now_ns, bytes + self.overhead_bytes);
-                Fate::Waits
+                PacketFate::Waits
             }
             (true, Queue::Codel(_), _) => {
-                self.waiting_count += usize::from(tag != Traffic::Phantom);
-                Fate::Waits
+                self.waiting_count += usize::from(tag != PacketOwner::Phantom);
+                PacketFate::Waits
             }
         }
     }
@@ -307,8 +318,8 @@ impl DirectionModel {
         };
         let dequeued = queue.dequeue(now_ns);
         for packet in dequeued.dropped {
-            if packet.tag != Traffic::Phantom {
-                self.settle(Fate::Drop(DropCause::Codel));
+            if packet.tag != PacketOwner::Phantom {
+                self.settle(PacketFate::Drop(DropCause::Codel));
             }
         }
         if let Some(packet) = dequeued.taken {
@@ -316,17 +327,17 @@ impl DirectionModel {
         }
     }
 
-    fn serve_waiting(&mut self, packet: CodelPacket<Traffic>) {
+    fn serve_waiting(&mut self, packet: CodelPacket<PacketOwner>) {
         let service = self
             .rate
             .serve(packet.arrived_ns, packet.bytes + self.overhead_bytes);
-        if let Traffic::Carried(way) = packet.tag {
-            let fate = self.release(service.finish_ns, way);
+        if let PacketOwner::Carried(extra_delay) = packet.tag {
+            let fate = self.release(service.finish_ns, extra_delay);
             self.settle(fate);
         }
     }
 
-    fn settle(&mut self, fate: Fate) {
+    fn settle(&mut self, fate: PacketFate) {
         self.waiting_count -= 1;
         self.settled.push_back(fate);
     }
@@ -334,7 +345,9 @@ impl DirectionModel {
     fn change_queue(&mut self, profile: &DirectionProfile) {
         let next = Queue::new(profile);
         match (&mut self.queue, next) {
-            (Queue::Droptail(queue), Queue::Droptail(_)) => queue.change(QueueLimit::of(profile)),
+            (Queue::Droptail(queue), Queue::Droptail(_)) => {
+                queue.change(QueueLimit::from_profile(profile));
+            }
             (Queue::Codel(queue), Queue::Codel(_)) => queue.change(codel_settings(profile)),
             (Queue::Droptail(_), next) => self.queue = next,
             (Queue::Codel(queue), next) => {
@@ -347,7 +360,7 @@ impl DirectionModel {
         }
     }
 
-    fn release(&mut self, finish_ns: u64, way: Option<usize>) -> Fate {
+    fn release(&mut self, finish_ns: u64, extra_delay: Option<usize>) -> PacketFate {
         let wanted_ns = self.delay.arrival_ns(finish_ns);
         self.last_release_ns = self.last_release_ns.max(wanted_ns);
         let at_ns = if self.delay.reorders() {
@@ -355,10 +368,11 @@ impl DirectionModel {
         } else {
             self.last_release_ns
         };
-        let at_ns = way.map_or(at_ns, |way| {
-            self.far.arrival_ns(way, at_ns, self.delay.reorders())
+        let at_ns = extra_delay.map_or(at_ns, |extra_delay| {
+            self.far
+                .arrival_ns(extra_delay, at_ns, self.delay.reorders())
         });
-        Fate::Release { at_ns }
+        PacketFate::Release { at_ns }
     }
 }
 
@@ -366,7 +380,7 @@ fn codel_settings(profile: &DirectionProfile) -> codel::Settings {
     let target_ms = profile.codel_target_ms.unwrap_or(DEFAULT_TARGET_MS);
     let interval_ms = profile.codel_interval_ms.unwrap_or(DEFAULT_INTERVAL_MS);
     codel::Settings {
-        limit: QueueLimit::of(profile),
+        limit: QueueLimit::from_profile(profile),
         target_ns: to_ns(target_ms),
         interval_ns: to_ns(interval_ms),
     }

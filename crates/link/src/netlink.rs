@@ -55,18 +55,20 @@ impl Netlink {
     /// Brings a device up.
     pub fn set_up(&mut self, device: u32) -> Result<(), Errno> {
         let up = libc::IFF_UP as u32;
-        self.acknowledged(&Message::new(libc::RTM_NEWLINK, 0).body(&ifinfo(device, up, up)))
+        self.acknowledged(&NetlinkRequest::new(libc::RTM_NEWLINK, 0).body(&ifinfo(device, up, up)))
     }
 
     /// Keeps a device from announcing multicast groups (MLD reports of IPv6 addresses).
     pub fn clear_multicast(&mut self, device: u32) -> Result<(), Errno> {
         let multicast = libc::IFF_MULTICAST as u32;
-        self.acknowledged(&Message::new(libc::RTM_NEWLINK, 0).body(&ifinfo(device, 0, multicast)))
+        self.acknowledged(
+            &NetlinkRequest::new(libc::RTM_NEWLINK, 0).body(&ifinfo(device, 0, multicast)),
+        )
     }
 
     /// Sets a device's MTU and transmit queue length.
     pub fn set_sizes(&mut self, device: u32, mtu: u32, queue_packets: u32) -> Result<(), Errno> {
-        let message = Message::new(libc::RTM_NEWLINK, 0)
+        let message = NetlinkRequest::new(libc::RTM_NEWLINK, 0)
             .body(&ifinfo(device, 0, 0))
             .attribute(libc::IFLA_MTU, &mtu.to_ne_bytes())
             .attribute(libc::IFLA_TXQLEN, &queue_packets.to_ne_bytes());
@@ -84,7 +86,7 @@ impl Netlink {
         };
         let mut body = vec![family, prefix, flags, libc::RT_SCOPE_UNIVERSE];
         body.extend(device.to_ne_bytes());
-        let message = Message::new(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL)
+        let message = NetlinkRequest::new(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL)
             .body(&body)
             .attribute(libc::IFA_LOCAL, &octets)
             .attribute(libc::IFA_ADDRESS, &octets);
@@ -115,9 +117,10 @@ impl Netlink {
             route_type,
         ];
         body.extend([0; 4]);
-        let mut message = Message::new(libc::RTM_NEWROUTE, libc::NLM_F_CREATE | libc::NLM_F_EXCL)
-            .body(&body)
-            .attribute(libc::RTA_OIF, &device.to_ne_bytes());
+        let mut message =
+            NetlinkRequest::new(libc::RTM_NEWROUTE, libc::NLM_F_CREATE | libc::NLM_F_EXCL)
+                .body(&body)
+                .attribute(libc::RTA_OIF, &device.to_ne_bytes());
         if prefix > 0 {
             message = message.attribute(libc::RTA_DST, &octets);
         }
@@ -126,7 +129,7 @@ impl Netlink {
 
     /// Returns the number of outgoing packets dropped by a device since the device was made.
     pub fn tx_dropped_count(&mut self, device: u32) -> Result<u64, Errno> {
-        self.send(&Message::new(libc::RTM_GETLINK, 0).body(&ifinfo(device, 0, 0)))?;
+        self.send(&NetlinkRequest::new(libc::RTM_GETLINK, 0).body(&ifinfo(device, 0, 0)))?;
         let reply = self.receive()?;
         let attributes = reply
             .get(HEADER_BYTES + IFINFO_BYTES..)
@@ -139,12 +142,12 @@ impl Netlink {
         Ok(counter.try_into().map_or(0, u64::from_ne_bytes))
     }
 
-    fn acknowledged(&mut self, message: &Message) -> Result<(), Errno> {
+    fn acknowledged(&mut self, message: &NetlinkRequest) -> Result<(), Errno> {
         self.send(message)?;
         self.receive().map(|_| ())
     }
 
-    fn send(&mut self, message: &Message) -> Result<(), Errno> {
+    fn send(&mut self, message: &NetlinkRequest) -> Result<(), Errno> {
         self.sequence += 1;
         let bytes = message.encode(self.sequence);
         sendto(
@@ -179,13 +182,13 @@ impl Netlink {
 }
 
 /// A request under construction.
-struct Message {
+struct NetlinkRequest {
     kind: u16,
     flags: u16,
     payload: Vec<u8>,
 }
 
-impl Message {
+impl NetlinkRequest {
     fn new(kind: u16, flags: i32) -> Self {
         let acknowledge = if kind == libc::RTM_GETLINK {
             0
@@ -266,7 +269,7 @@ mod tests {
 
     #[test]
     fn attributes_are_aligned_and_found_again() {
-        let message = Message::new(libc::RTM_NEWLINK, 0)
+        let message = NetlinkRequest::new(libc::RTM_NEWLINK, 0)
             .body(&ifinfo(3, 0, 0))
             .attribute(1, b"odd")
             .attribute(libc::IFLA_STATS64, &[7; 8]);

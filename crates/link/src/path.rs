@@ -1,14 +1,16 @@
 //! Makes a path: both hosts with devices, addresses and routes, each held by an anchor, and the
-//! ferry between the hosts. Everything belongs to this process and ends with the process. Not for:
-//! the command line or records on standard output.
+//! forwarder between the hosts. Everything belongs to this process and ends with the process. Not
+//! for: the command line or records on standard output.
 
-use crate::carrying::ferry::{ForwarderControl, ForwarderError, PacketForwarder, ending_signals};
-use crate::carrying::punctual;
+use crate::datapath::forwarder::{
+    ForwarderControl, ForwarderError, PacketForwarder, ending_signals,
+};
+use crate::datapath::realtime_scheduling;
 use crate::devices::device::{Device, TunDevice};
 use crate::devices::packet_device::far_side::{FarNamespace, FarSideError};
 use crate::hosts::anchor::{end_anchor, start_anchor};
+use crate::hosts::capabilities::Capabilities;
 use crate::hosts::device::{self, HostDevice};
-use crate::hosts::grants::Capabilities;
 use crate::hosts::namespace::{self, RefusedSetting};
 use crate::hosts::remedies;
 use crate::hosts::tun;
@@ -49,9 +51,9 @@ pub enum PathError {
     /// The remaining set-up failed.
     #[error("start the ferry: {0}")]
     Start(Errno),
-    /// The ferry failed while carrying packets.
+    /// The forwarder failed while carrying packets.
     #[error(transparent)]
-    Ferry(#[from] ForwarderError),
+    Forwarder(#[from] ForwarderError),
 }
 
 /// The kind of device joining a host to the link.
@@ -70,10 +72,10 @@ enum DeviceMaker {
 }
 
 impl DeviceMaker {
-    fn new(wishes: PathOptions, mtu_bytes: u32) -> Result<Self, PathError> {
-        Ok(match wishes.backend {
+    fn new(options: PathOptions, mtu_bytes: u32) -> Result<Self, PathError> {
+        Ok(match options.backend {
             Backend::Tun => Self::Tun {
-                offloads: wishes.offloads,
+                offloads: options.offloads,
             },
             Backend::Packet => Self::Packet(FarNamespace::enter(mtu_bytes as usize)?),
         })
@@ -107,21 +109,22 @@ pub struct PathOptions {
     pub backend: Backend,
     /// True for IPv6 addresses in both hosts.
     pub ipv6: bool,
-    /// True when the hosts' kernels leave checksums and the cutting of TCP's trains to the ferry.
+    /// True when the hosts' kernels leave checksums and the cutting of TCP's trains to the
+    /// forwarder.
     pub offloads: bool,
 }
 
-/// A path ready to run. The thread making the path still has to run the ferry.
+/// A path ready to run. The thread making the path still has to run the forwarder.
 #[derive(Debug)]
 pub struct Path {
-    /// The ferry moving the packets.
-    pub ferry: PacketForwarder,
-    /// The control for requests to the ferry.
+    /// The forwarder moving the packets.
+    pub forwarder: PacketForwarder,
+    /// The control for requests to the forwarder.
     pub control: ForwarderControl,
     /// The devices of both hosts.
     pub devices: Devices,
     /// The capabilities granted by the machine.
-    pub grants: Capabilities,
+    pub capabilities: Capabilities,
     /// The processes holding the hosts.
     pub anchors: Anchors,
 }
@@ -148,16 +151,16 @@ pub struct Devices {
 impl Path {
     /// Makes the hosts and the link by a complete profile. The process must have a single thread;
     /// the thread gets real-time scheduling where possible.
-    pub fn open(profile: &LinkProfile, seed: u64, wishes: PathOptions) -> Result<Self, PathError> {
+    pub fn open(profile: &LinkProfile, seed: u64, options: PathOptions) -> Result<Self, PathError> {
         ending_signals().thread_block().map_err(PathError::Start)?;
         // Before the user namespace, inside which the right to it does not count.
-        let realtime_scheduling = punctual::request_realtime();
+        let realtime_scheduling = realtime_scheduling::request_realtime();
         let rootless = namespace::gain_rights().map_err(PathError::Namespaces)?;
         let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
         let mut anchors = Anchors(Vec::new());
-        let mut maker = DeviceMaker::new(wishes, mtu_bytes)?;
+        let mut maker = DeviceMaker::new(options, mtu_bytes)?;
         let largest_mtu_bytes = maker.largest_mtu_bytes();
-        let mut make = |host| make_host(host, mtu_bytes, wishes.ipv6, &mut maker, &mut anchors);
+        let mut make = |host| make_host(host, mtu_bytes, options.ipv6, &mut maker, &mut anchors);
         let (client_end, client, refused_settings) = make(Host::Client)?;
         let (server_end, server, _) = make(Host::Server)?;
         let devices = Devices {
@@ -165,17 +168,17 @@ impl Path {
             server,
             largest_mtu_bytes,
         };
-        let (ferry, control) = PacketForwarder::new(client_end, server_end, profile, seed)?;
-        let grants = Capabilities {
+        let (forwarder, control) = PacketForwarder::new(client_end, server_end, profile, seed)?;
+        let capabilities = Capabilities {
             realtime_scheduling,
             rootless,
             refused_settings,
         };
         Ok(Self {
-            ferry,
+            forwarder,
             control,
             devices,
-            grants,
+            capabilities,
             anchors,
         })
     }

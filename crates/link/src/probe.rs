@@ -1,6 +1,6 @@
-//! Measures a running path from outside the ferry: numbered packets, or one TCP connection, between
-//! sockets in the two hosts, all in one process on one clock. The path's own records play no part
-//! in the measurement. Not for: judging the measurements; the Python half judges.
+//! Measures a running path from outside the forwarder: numbered packets, or one TCP connection,
+//! between sockets in the two hosts, all in one process on one clock. The path's own records play
+//! no part in the measurement. Not for: judging the measurements; the Python half judges.
 //!
 //! [`LinkProbe::join`] comes first, while the process has a single thread. Either
 //! [`LinkProbe::trains`] or [`LinkProbe::bulk`] follows.
@@ -18,7 +18,7 @@ pub use bulk::BulkParameters;
 pub use error::ProbeError;
 pub use train::{MIN_PACKET_BYTES, TrainParameters};
 
-use crate::carrying::punctual;
+use crate::datapath::realtime_scheduling;
 use hosts::HostNetworks;
 use nix::unistd::Pid;
 use resolab_record::{BulkTransferRecord, LinkDirection, ProbeRecord};
@@ -35,9 +35,9 @@ impl LinkProbe {
     pub fn join(path: i32) -> Result<Self, ProbeError> {
         // Before the path's user namespace, inside which the right to it does not count. Threads
         // inherit it; all but senders give it back.
-        let realtime_granted = punctual::allow_realtime_senders();
+        let realtime_granted = realtime_scheduling::allow_realtime_senders();
         let joined = HostNetworks::join(Pid::from_raw(path));
-        let networks = joined.inspect_err(|_| punctual::make_ordinary())?;
+        let networks = joined.inspect_err(|_| realtime_scheduling::make_ordinary())?;
         Ok(Self {
             networks,
             realtime_granted,

@@ -118,13 +118,13 @@ impl Relay {
             if is_input && input.is_some_and(has_ended) {
                 return Ok(RelayEnd::Asked);
             }
-            if let Some(end) = self.signalled()? {
+            if let Some(end) = self.read_signal()? {
                 return Ok(end);
             }
         }
     }
 
-    fn signalled(&self) -> Result<Option<RelayEnd>, Errno> {
+    fn read_signal(&self) -> Result<Option<RelayEnd>, Errno> {
         if self.slirp.has_ended() || has_died(self.anchor) {
             return Ok(Some(RelayEnd::Broken));
         }

@@ -198,7 +198,7 @@ impl fmt::Display for MetCondition<'_> {
 impl Condition {
     /// Returns the value found when the condition holds. A time without measurements counts as 0:
     /// above no limit, and below every limit. A run without answers must not look good.
-    pub fn held(&self, record: &LoadRecord) -> Option<MetCondition<'_>> {
+    pub fn check(&self, record: &LoadRecord) -> Option<MetCondition<'_>> {
         let found = self.found(record);
         let holds = match self.comparison {
             Comparison::Above => found > self.limit,
@@ -214,15 +214,15 @@ impl Condition {
         let none = TimeDistribution::default();
         match &self.figure {
             ResultFigure::Count(count) => {
-                let count = count.of(record) as f64;
+                let count = count.read(record) as f64;
                 match self.unit {
                     Unit::Percent => 100.0 * count / (record.sent_count.max(1) as f64),
                     Unit::None | Unit::Time => count,
                 }
             }
-            ResultFigure::ResponseTime(quantile) => quantile.of(&record.query_response_time),
+            ResultFigure::ResponseTime(quantile) => quantile.read(&record.query_response_time),
             ResultFigure::Lateness(quantile) => {
-                quantile.of(record.send_lateness.as_ref().unwrap_or(&none))
+                quantile.read(record.send_lateness.as_ref().unwrap_or(&none))
             }
             ResultFigure::Rate => record.completed_rate_per_s,
             ResultFigure::RateError => 100.0 * record.rate_error_ratio.unwrap_or_default().abs(),
@@ -232,7 +232,7 @@ impl Condition {
 }
 
 impl Count {
-    fn of(&self, record: &LoadRecord) -> u64 {
+    fn read(&self, record: &LoadRecord) -> u64 {
         let rcode = |name: &str| record.rcodes.get(name).copied().unwrap_or_default();
         match self {
             Self::Lost => record.lost_count,
@@ -253,7 +253,7 @@ impl Count {
 }
 
 impl Quantile {
-    fn of(self, times: &TimeDistribution) -> f64 {
+    fn read(self, times: &TimeDistribution) -> f64 {
         match self {
             Self::Mean => times.mean_ns,
             Self::P50 => times.p50_ns as f64,
@@ -311,7 +311,7 @@ mod tests {
 
     fn holds(text: &str) -> bool {
         let condition: Condition = text.parse().unwrap();
-        condition.held(&example()).is_some()
+        condition.check(&example()).is_some()
     }
 
     #[test]
@@ -345,10 +345,10 @@ mod tests {
     fn a_condition_that_held_says_what_was_found() {
         let condition: Condition = "lost>0.1%".parse().unwrap();
         let record = example();
-        let held = condition.held(&record).unwrap();
+        let held = condition.check(&record).unwrap();
         assert_eq!(held.to_string(), "lost>0.1%: it is 1.0000%");
         let condition: Condition = "p99>1ms".parse().unwrap();
-        let held = condition.held(&record).unwrap().to_string();
+        let held = condition.check(&record).unwrap().to_string();
         assert_eq!(held, "p99>1ms: it is 3.0000 ms");
     }
 

@@ -9,4 +9,4 @@ mod live;
 mod tally;
 
 pub use live::{LiveCounters, LiveCounts};
-pub use tally::{LONGEST_NS, Tally, Times};
+pub use tally::{DurationHistogram, LONGEST_NS, Tally};

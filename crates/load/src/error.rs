@@ -48,7 +48,11 @@ pub enum LoadError {
 
 impl LoadError {
     /// Creates the error of a connection unable to begin.
-    pub fn not_connected(resolver: SocketAddr, failure: Failure, error: std::io::Error) -> Self {
+    pub fn from_connect_failure(
+        resolver: SocketAddr,
+        failure: Failure,
+        error: std::io::Error,
+    ) -> Self {
         match error.raw_os_error() {
             Some(libc::EMFILE | libc::ENFILE) => Self::TooManySockets(error),
             _ => Self::Connect {

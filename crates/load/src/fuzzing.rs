@@ -3,23 +3,23 @@
 
 use crate::counting::answer;
 use crate::names::QueryTemplates;
-use crate::transports::http2::{Event, Http2, Request, RequestBlock};
+use crate::transports::http2::{DohRequest, Http2, RequestBlock, RequestEnd};
 
 /// The requests in flight on a connection, with the number of ends of each request.
-pub struct Requests {
+pub struct FuzzedRequests {
     http: Http2,
     out: Vec<u8>,
     ended_counts: Vec<u32>,
     names: QueryTemplates,
 }
 
-impl Requests {
+impl FuzzedRequests {
     /// Opens `count` requests by GET.
     pub fn opened(count: u32) -> Self {
         let mut out = Vec::new();
         let mut http = Http2::new(RequestBlock::get("dns.example"), &mut out);
         for token in 0..count {
-            http.open(Request::Get(b"\x04/abc"), token, &mut out);
+            http.open(DohRequest::Get(b"\x04/abc"), token, &mut out);
         }
         let names = QueryTemplates::parse("Example.test AAAA", None, false);
         Self {
@@ -33,13 +33,13 @@ impl Requests {
     /// Reads bytes from the server; `None` if the connection is at its end.
     pub fn receive(&mut self, bytes: &[u8]) -> Option<()> {
         let (counts, names) = (&mut self.ended_counts, &self.names);
-        let mut on = |event: Event<'_>| {
+        let mut on = |event: RequestEnd<'_>| {
             let token = match event {
-                Event::Answered { token, body, .. } => {
+                RequestEnd::Answered { token, body, .. } => {
                     answer::read(names.get(0), body);
                     token
                 }
-                Event::Refused { token } | Event::Failed { token } => token,
+                RequestEnd::Refused { token } | RequestEnd::Failed { token } => token,
             };
             counts[token as usize] += 1;
         };

@@ -35,6 +35,6 @@ pub use counting::slots::SLOTS_MAX;
 pub use error::LoadError;
 pub use gathering::GatheringRule;
 pub use names::QueryTemplates;
-pub use plan::{Arrivals, LoadPacing, LoadPlan, SendLimit};
-pub use run::{Progress, run};
+pub use plan::{ArrivalProcess, LoadPacing, LoadPlan, SendLimit};
+pub use run::{ProgressCallback, run};
 pub use timing::split_mix::SplitMix64;

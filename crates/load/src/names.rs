@@ -91,7 +91,7 @@ impl<'names> Template<'names> {
 #[derive(Debug)]
 pub struct QueryTemplates {
     messages: Vec<u8>,
-    places: Vec<MessageSpan>,
+    spans: Vec<MessageSpan>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -129,7 +129,7 @@ impl QueryTemplates {
     ) -> Result<Self, NamesError> {
         let mut names = Self {
             messages: Vec::new(),
-            places: Vec::new(),
+            spans: Vec::new(),
         };
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         for (index, line) in text.lines().enumerate() {
@@ -146,7 +146,7 @@ impl QueryTemplates {
                     text: text.to_owned(),
                 });
             }
-            let question = Question::parse(unranked(name), record_type).map_err(|source| {
+            let question = Question::parse(strip_rank(name), record_type).map_err(|source| {
                 NamesError::Question {
                     line: line_number,
                     source,
@@ -154,14 +154,14 @@ impl QueryTemplates {
             })?;
             names.push(&encode(&question, edns, is_encrypted)?);
         }
-        if names.places.is_empty() {
+        if names.spans.is_empty() {
             return Err(NamesError::Empty);
         }
         Ok(names)
     }
 
     fn push(&mut self, message: &[u8]) {
-        self.places.push(MessageSpan {
+        self.spans.push(MessageSpan {
             start: self.messages.len() as u32,
             length: message.len() as u16,
             question_end: question_end(message) as u16,
@@ -171,12 +171,12 @@ impl QueryTemplates {
 
     /// Returns the number of queries.
     pub fn count(&self) -> usize {
-        self.places.len()
+        self.spans.len()
     }
 
     /// Returns the length of the longest message.
     pub fn longest_bytes(&self) -> usize {
-        let lengths = self.places.iter().map(|place| usize::from(place.length));
+        let lengths = self.spans.iter().map(|span| usize::from(span.length));
         lengths.max().unwrap_or_default()
     }
 
@@ -185,18 +185,18 @@ impl QueryTemplates {
     /// # Panics
     /// When there is no query at `index`.
     pub fn get(&self, index: u32) -> Template<'_> {
-        let place = self.places[index as usize];
-        let start = place.start as usize;
+        let span = self.spans[index as usize];
+        let start = span.start as usize;
         Template {
-            message: &self.messages[start..start + usize::from(place.length)],
-            question_end: usize::from(place.question_end),
+            message: &self.messages[start..start + usize::from(span.length)],
+            question_end: usize::from(span.question_end),
         }
     }
 
     /// Returns the order of queries of worker `index` of `workers`. Workers take queries in turn;
     /// together they keep the order of the file.
     pub fn order(&self, index: u32, workers: u32) -> QueryOrder {
-        let count = self.places.len() as u32;
+        let count = self.spans.len() as u32;
         QueryOrder {
             next: index % count,
             step: workers % count,
@@ -227,7 +227,7 @@ impl QueryOrder {
 
 /// Returns the name of a line `RANK,NAME`, the format of lists of popular names (Tranco's lists,
 /// and `sites.list` of plans).
-fn unranked(word: &str) -> &str {
+fn strip_rank(word: &str) -> &str {
     let is_rank = |rank: &str| !rank.is_empty() && rank.bytes().all(|byte| byte.is_ascii_digit());
     let ranked = word.split_once(',').filter(|(rank, _)| is_rank(rank));
     ranked.map_or(word, |(_, name)| name)
@@ -242,7 +242,7 @@ fn encode(
         return build_query(
             question,
             0,
-            &QueryEdns::without_cookie(options, is_encrypted),
+            &QueryEdns::new_without_cookie(options, is_encrypted),
         );
     }
     let mut message = build_query(question, 0, &QueryEdns::default())?;

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// The distribution of the distances in a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrivals {
+pub enum ArrivalProcess {
     /// All distances are equal.
     Constant,
     /// Distances are exponentially distributed: arrivals are a Poisson process.
@@ -31,7 +31,7 @@ pub enum LoadPacing {
         /// The rate in queries per second, all workers together.
         rate_per_s: f64,
         /// The distribution of the distances between queries.
-        arrivals: Arrivals,
+        arrivals: ArrivalProcess,
     },
 }
 
@@ -140,8 +140,8 @@ impl WorkerPlan {
         };
         let (index, workers) = (self.index, self.plan.threads);
         Some(match arrivals {
-            Arrivals::Constant => Schedule::constant(start_ns, rate_per_s, index, workers),
-            Arrivals::Poisson => {
+            ArrivalProcess::Constant => Schedule::constant(start_ns, rate_per_s, index, workers),
+            ArrivalProcess::Poisson => {
                 Schedule::poisson(start_ns, rate_per_s, index, workers, self.plan.seed)
             }
         })

@@ -18,14 +18,14 @@ use std::thread;
 use std::time::Duration;
 
 /// A callback for the counts of each interval.
-pub type Progress<'a> = &'a mut dyn FnMut(LoadProgressRecord);
+pub type ProgressCallback<'a> = &'a mut dyn FnMut(LoadProgressRecord);
 
 /// Runs a plan. `stopped` ends the run early.
 pub fn run(
     plan: LoadPlan,
     stopped: &Arc<AtomicBool>,
     interval: Duration,
-    progress: Progress<'_>,
+    progress: ProgressCallback<'_>,
 ) -> Result<LoadRecord, LoadError> {
     let plan = Arc::new(plan);
     // The gate is also passed by this thread, which then knows when the clock started.
@@ -39,8 +39,8 @@ pub fn run(
         let done = done.clone();
         let name = format!("load-{}", worker.index);
         let body = move || {
-            // Both are dropped on the way out, whichever that is: also by a panic, after which nobody
-            // waits for this worker.
+            // Both are dropped on the way out, whichever that is: also by a panic, after which
+            // nobody waits for this worker.
             let _done = done;
             let _leaving = StartGuard(Arc::clone(&worker.gate));
             transports::run(&worker, &counters)
@@ -60,7 +60,7 @@ pub fn run(
             interval,
             start_ns,
         };
-        watch.until_ended(&ended, progress);
+        watch.report_until_ended(&ended, progress);
     }
     let end_ns = monotonic_ns();
     let client_cpu_ns = process_cpu_ns() - cpu_before_ns;
@@ -83,10 +83,10 @@ impl Drop for StartGuard {
     }
 }
 
-type Worker = thread::JoinHandle<Result<Tally, LoadError>>;
+type WorkerThread = thread::JoinHandle<Result<Tally, LoadError>>;
 
 /// Returns the sum of all tallies, or the most specific error.
-fn collect(workers: Vec<Worker>) -> Result<Tally, LoadError> {
+fn collect(workers: Vec<WorkerThread>) -> Result<Tally, LoadError> {
     let mut sum: Option<Tally> = None;
     let mut error = None;
     for worker in workers {
@@ -120,7 +120,7 @@ struct ProgressReporter<'a> {
 impl ProgressReporter<'_> {
     /// Reports at the end of each interval, until every worker has dropped the sending end of the
     /// channel.
-    fn until_ended(&self, ended: &Receiver<()>, progress: Progress<'_>) {
+    fn report_until_ended(&self, ended: &Receiver<()>, progress: ProgressCallback<'_>) {
         let interval_ns = self.interval.as_nanos() as u64;
         let (mut before, mut before_ns, mut due_ns) = (LiveCounts::default(), 0, interval_ns);
         loop {

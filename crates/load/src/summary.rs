@@ -1,8 +1,8 @@
 //! Makes the record of a load run from the plan and the tally. Not for: counting.
 
-use crate::counting::{Tally, Times};
+use crate::counting::{DurationHistogram, Tally};
 use crate::gathering::{GatheringRule, gathering_limit};
-use crate::plan::{Arrivals, LoadPacing, LoadPlan};
+use crate::plan::{ArrivalProcess, LoadPacing, LoadPlan};
 use resolab_record::{DohMethod, LoadPace, LoadRecord, RCODE_NAMES, TimeDistribution};
 use std::collections::BTreeMap;
 
@@ -109,8 +109,8 @@ fn pace(plan: &LoadPlan) -> LoadPace {
     match plan.pace {
         LoadPacing::Closed => LoadPace::Closed,
         LoadPacing::Open { arrivals, .. } => match arrivals {
-            Arrivals::Constant => LoadPace::Constant,
-            Arrivals::Poisson => LoadPace::Poisson,
+            ArrivalProcess::Constant => LoadPace::Constant,
+            ArrivalProcess::Poisson => LoadPace::Poisson,
         },
     }
 }
@@ -150,7 +150,7 @@ fn rcodes(tally: &Tally) -> BTreeMap<String, u64> {
 }
 
 /// Returns the statistics of a set of durations.
-pub fn distribution(times: &Times) -> TimeDistribution {
+pub fn distribution(times: &DurationHistogram) -> TimeDistribution {
     let histogram = times.histogram();
     if histogram.is_empty() {
         return TimeDistribution::default();
@@ -172,7 +172,7 @@ pub fn distribution(times: &Times) -> TimeDistribution {
 
 /// Returns upper bounds and counts, four bounds per doubling: fine enough to draw, short enough to
 /// keep.
-fn histogram(times: &Times) -> (Vec<u64>, Vec<u64>) {
+fn histogram(times: &DurationHistogram) -> (Vec<u64>, Vec<u64>) {
     let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
     for recorded in times.histogram().iter_recorded() {
         let upper_ns = bucket_upper_ns(recorded.value_iterated_to());
@@ -205,7 +205,7 @@ mod tests {
         ] {
             assert_eq!(bucket_upper_ns(value), upper, "{value}");
         }
-        let mut times = Times::default();
+        let mut times = DurationHistogram::default();
         for value in [1_000, 1_010, 1_200, 5_000_000] {
             times.add(value);
         }
@@ -220,7 +220,7 @@ mod tests {
         let mut tally = Tally::new(true, u64::MAX);
         for position in 0..11 {
             let sent_ns = 5_000_000_000 + position * 1_000_000;
-            tally.sent(sent_ns, sent_ns, 30);
+            tally.note_sent(sent_ns, sent_ns, 30);
         }
         assert!((sent_rate(&tally) - 1_000.0).abs() < 1e-6);
         assert!(sent_rate(&Tally::new(true, u64::MAX)).abs() < 1e-9);
@@ -228,6 +228,9 @@ mod tests {
 
     #[test]
     fn an_empty_distribution_is_all_zero() {
-        assert_eq!(distribution(&Times::default()), TimeDistribution::default());
+        assert_eq!(
+            distribution(&DurationHistogram::default()),
+            TimeDistribution::default()
+        );
     }
 }

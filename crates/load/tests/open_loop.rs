@@ -3,13 +3,13 @@
 
 mod support;
 
-use resolab_load::{Arrivals, LoadPacing, LoadPlan, SendLimit};
+use resolab_load::{ArrivalProcess, LoadPacing, LoadPlan, SendLimit};
 use resolab_record::{Failure, LoadPace, LoadRecord};
 use std::sync::Arc;
 use std::time::Duration;
 use support::{Reaction, Server, answer_to, answers_all, run_checked, run_until_the_server_dies};
 
-fn open(server: &Server, rate_per_s: f64, arrivals: Arrivals, count: u64) -> LoadPlan {
+fn open(server: &Server, rate_per_s: f64, arrivals: ArrivalProcess, count: u64) -> LoadPlan {
     let mut plan = server.plan();
     plan.pace = LoadPacing::Open {
         rate_per_s,
@@ -64,7 +64,7 @@ fn a_constant_rate_is_kept_on_every_transport() {
     ] {
         let server = Server::start(scheme, answers_all());
         let count = (rate / 4.0) as u64;
-        let record = run_checked(open(&server, rate, Arrivals::Constant, count));
+        let record = run_checked(open(&server, rate, ArrivalProcess::Constant, count));
         assert_eq!(record.sent_count, count);
         assert_eq!(record.pace, LoadPace::Constant);
         assert_eq!(record.asked_rate_per_s, Some(rate));
@@ -76,7 +76,7 @@ fn a_constant_rate_is_kept_on_every_transport() {
 #[test]
 fn poisson_arrivals_have_the_rate_and_the_seeds_instants() {
     let server = Server::start("udp", answers_all());
-    let record = run_checked(open(&server, 4_000.0, Arrivals::Poisson, 2_000));
+    let record = run_checked(open(&server, 4_000.0, ArrivalProcess::Poisson, 2_000));
     assert_eq!(record.pace, LoadPace::Poisson);
     // Four standard deviations of the sum of as many draws.
     let mean_ns = 1e9 / 4_000.0;
@@ -86,7 +86,7 @@ fn poisson_arrivals_have_the_rate_and_the_seeds_instants() {
 #[test]
 fn a_duration_ends_the_schedule() {
     let server = Server::start("udp", answers_all());
-    let mut plan = open(&server, 1_000.0, Arrivals::Constant, 0);
+    let mut plan = open(&server, 1_000.0, ArrivalProcess::Constant, 0);
     plan.extent = SendLimit::Duration(Duration::from_millis(300));
     assert_eq!(run_checked(plan).sent_count, 300);
 }
@@ -104,7 +104,7 @@ fn a_server_that_stops_shows_in_what_was_wanted_meanwhile() {
             Reaction::Answer(vec![answer_to(query)])
         }),
     );
-    let mut plan = open(&server, 1_000.0, Arrivals::Constant, 600);
+    let mut plan = open(&server, 1_000.0, ArrivalProcess::Constant, 600);
     (plan.threads, plan.connections, plan.outstanding) = (1, 1, 1);
     let record = run_checked(plan);
     assert_eq!(record.completed_count, 600);
@@ -129,7 +129,7 @@ fn a_server_that_drops_cannot_slow_the_schedule() {
             })
         }),
     );
-    let mut plan = open(&server, 2_000.0, Arrivals::Constant, 1_000);
+    let mut plan = open(&server, 2_000.0, ArrivalProcess::Constant, 1_000);
     plan.timeout = Duration::from_millis(500);
     let record = run_checked(plan);
     assert_eq!((record.sent_count, record.lost_count), (1_000, 100));
@@ -142,7 +142,7 @@ fn a_server_that_dies_ends_the_run() {
         SendLimit::Duration(Duration::from_secs(1)),
     ] {
         let server = Server::start("tcp", answers_all());
-        let mut plan = open(&server, 1_000.0, Arrivals::Constant, 0);
+        let mut plan = open(&server, 1_000.0, ArrivalProcess::Constant, 0);
         plan.extent = extent;
         plan.timeout = Duration::from_millis(300);
         let record = run_until_the_server_dies(server, plan, 100);

@@ -44,7 +44,7 @@ impl KeyExchangeGroup {
     }
 
     /// Returns the group of a number; `None` for groups without support here.
-    pub fn of_code(code: u16) -> Option<Self> {
+    pub fn from_code(code: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|group| group.code() == code)
     }
 
@@ -109,8 +109,8 @@ mod tests {
     fn every_group_has_one_name_and_one_number() {
         for group in KeyExchangeGroup::ALL {
             assert_eq!(serde_json::to_value(group).unwrap(), group.name());
-            assert_eq!(KeyExchangeGroup::of_code(group.code()), Some(group));
+            assert_eq!(KeyExchangeGroup::from_code(group.code()), Some(group));
         }
-        assert_eq!(KeyExchangeGroup::of_code(0x0019), None);
+        assert_eq!(KeyExchangeGroup::from_code(0x0019), None);
     }
 }

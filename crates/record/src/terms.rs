@@ -206,11 +206,11 @@ mod tests {
             .as_array()
             .unwrap()
             .iter()
-            .map(|one| one["const"].clone())
+            .map(|value| value["const"].clone())
             .collect();
         let listed: Vec<_> = DnsTransport::ALL
             .iter()
-            .map(|one| serde_json::to_value(one).unwrap())
+            .map(|value| serde_json::to_value(value).unwrap())
             .collect();
         assert_eq!(listed, declared);
     }

@@ -22,14 +22,14 @@ pub struct AnsweringSocket(UdpSocket);
 
 /// The addresses of a reply: to the client, from the address of the query.
 #[derive(Debug, Clone, Copy)]
-pub struct ReplyWay {
+pub struct ReplyAddresses {
     /// The client's address and port.
     pub client: SocketAddr,
-    asked_address: Option<AskedAddress>,
+    asked_address: Option<QueriedAddress>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum AskedAddress {
+enum QueriedAddress {
     V4(libc::in_pktinfo),
     V6(libc::in6_pktinfo),
 }
@@ -51,35 +51,35 @@ impl AnsweringSocket {
     }
 
     /// Receives the next datagram, and returns its length and the addresses for the reply.
-    pub async fn receive(&self, buffer: &mut [u8]) -> io::Result<(usize, ReplyWay)> {
+    pub async fn receive(&self, buffer: &mut [u8]) -> io::Result<(usize, ReplyAddresses)> {
         let receive = || self.try_receive(buffer);
         self.0.async_io(Interest::READABLE, receive).await
     }
 
-    fn try_receive(&self, buffer: &mut [u8]) -> io::Result<(usize, ReplyWay)> {
+    fn try_receive(&self, buffer: &mut [u8]) -> io::Result<(usize, ReplyAddresses)> {
         let mut control = nix::cmsg_space!(libc::in_pktinfo, libc::in6_pktinfo);
         let mut parts = [IoSliceMut::new(buffer)];
         let flags = MsgFlags::empty();
         let message =
             recvmsg::<SockaddrStorage>(self.0.as_raw_fd(), &mut parts, Some(&mut control), flags)?;
-        let way = ReplyWay {
+        let addresses = ReplyAddresses {
             client: socket_address(message.address).ok_or(io::ErrorKind::Unsupported)?,
             asked_address: asked_address(&message),
         };
-        Ok((message.bytes, way))
+        Ok((message.bytes, addresses))
     }
 
     /// Sends a reply to a client.
-    pub async fn send(&self, reply: &[u8], way: &ReplyWay) -> io::Result<()> {
+    pub async fn send(&self, reply: &[u8], addresses: &ReplyAddresses) -> io::Result<()> {
         let parts = [IoSlice::new(reply)];
-        let from = way
+        let from = addresses
             .asked_address
             .as_ref()
             .map(|asked_address| match asked_address {
-                AskedAddress::V4(info) => ControlMessage::Ipv4PacketInfo(info),
-                AskedAddress::V6(info) => ControlMessage::Ipv6PacketInfo(info),
+                QueriedAddress::V4(info) => ControlMessage::Ipv4PacketInfo(info),
+                QueriedAddress::V6(info) => ControlMessage::Ipv6PacketInfo(info),
             });
-        let to = SockaddrStorage::from(way.client);
+        let to = SockaddrStorage::from(addresses.client);
         let send = || {
             let flags = MsgFlags::empty();
             sendmsg(
@@ -97,12 +97,12 @@ impl AnsweringSocket {
 
 /// Returns the address of the query. `None` when the address cannot be a sender's: the kernel then
 /// chooses the source address.
-fn asked_address(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<AskedAddress> {
+fn asked_address(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<QueriedAddress> {
     message.cmsgs().ok()?.find_map(|part| {
         if let ControlMessageOwned::Ipv4PacketInfo(mut info) = part {
             // By which device is for the routes to say.
             info.ipi_ifindex = 0;
-            return Some(AskedAddress::V4(info));
+            return Some(QueriedAddress::V4(info));
         }
         let ControlMessageOwned::Ipv6PacketInfo(mut info) = part else {
             return None;
@@ -111,7 +111,7 @@ fn asked_address(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<AskedAddr
         if !address.is_unicast_link_local() {
             info.ipi6_ifindex = 0;
         }
-        (!address.is_multicast()).then_some(AskedAddress::V6(info))
+        (!address.is_multicast()).then_some(QueriedAddress::V6(info))
     })
 }
 
@@ -136,9 +136,9 @@ mod tests {
         let client = client.await.unwrap();
         client.send_to(b"query", (asked, port)).await.unwrap();
         let mut buffer = [0; 16];
-        let (length, way) = socket.receive(&mut buffer).await.unwrap();
+        let (length, addresses) = socket.receive(&mut buffer).await.unwrap();
         assert_eq!(&buffer[..length], b"query");
-        socket.send(b"reply", &way).await.unwrap();
+        socket.send(b"reply", &addresses).await.unwrap();
         let (length, from) = client.recv_from(&mut buffer).await.unwrap();
         assert_eq!(&buffer[..length], b"reply");
         assert_eq!(from.port(), port);

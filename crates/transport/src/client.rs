@@ -32,7 +32,7 @@ mod trust;
 mod verified_chain;
 mod watched_tcp;
 
-pub use address_tokens::AddressTokens;
+pub use address_tokens::ClientAddressTokens;
 pub use certificate_names::{certificate_covers, leaf_covers};
 pub use failure::{MeasuredFailure, one_line};
 pub use handshake_failure::{AlpnMismatch, handshake_failure};
@@ -44,11 +44,11 @@ pub use qlog::{QlogFolder, QlogFolderError};
 pub use quic::{QuicClient, QuicConnection, QuicEndpoint, has_no_common_protocol, quic_failure};
 pub use rejected_streams::StreamGuard;
 pub(crate) use server_hello::{ServerHello, ServerHelloReader};
-pub use setup::{Handshake, Phase, SetupLog};
+pub use setup::{Handshake, SetupLog, TimedPhase};
 pub use tcp::{ClientTcpStream, connect as connect_tcp, is_unreachable, tcp_connect_failure};
 pub use tcp_end::TcpEnd;
 pub use tcp_options::TcpOptions;
-pub use tickets::TicketStore;
+pub use tickets::ClientTicketStore;
 pub use tls::{
     ClientTlsStream, connect as connect_tls, connect_for_bodies as connect_tls_for_bodies,
     connect_for_messages as connect_tls_for_messages, stream_failure,

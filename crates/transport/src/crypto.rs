@@ -51,9 +51,9 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[derive(Debug)]
-    struct Counted(AtomicUsize);
+    struct CountingGroup(AtomicUsize);
 
-    impl SupportedKxGroup for Counted {
+    impl SupportedKxGroup for CountingGroup {
         fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
             self.0.fetch_add(1, Ordering::Relaxed);
             Err(Error::FailedToGetRandomBytes)
@@ -66,9 +66,11 @@ mod tests {
 
     #[test]
     fn a_key_is_drawn_before_any_handshake() {
-        static GROUPS: [Counted; 2] = [const { Counted(AtomicUsize::new(0)) }; 2];
+        static GROUPS: [CountingGroup; 2] = [const { CountingGroup(AtomicUsize::new(0)) }; 2];
         seed(&[&GROUPS[0], &GROUPS[1]]);
-        let drawn = GROUPS.each_ref().map(|one| one.0.load(Ordering::Relaxed));
+        let drawn = GROUPS
+            .each_ref()
+            .map(|group| group.0.load(Ordering::Relaxed));
         assert_eq!(drawn, [1, 0]);
         seed(&[]);
     }
@@ -80,7 +82,7 @@ mod tests {
             let codes: Vec<_> = provider
                 .kx_groups
                 .iter()
-                .map(|one| u16::from(one.name()))
+                .map(|group| u16::from(group.name()))
                 .collect();
             assert_eq!(codes, [group.code()]);
             assert_eq!(

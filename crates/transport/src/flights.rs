@@ -22,7 +22,7 @@ pub(crate) enum FirstPacket {
 }
 
 impl FirstPacket {
-    pub(crate) fn of(datagram: &[u8]) -> Self {
+    pub(crate) fn from_datagram(datagram: &[u8]) -> Self {
         match datagram {
             [first, 0, 0, 0, 0, ..] if first & 0x80 != 0 => Self::Restart,
             [first, 0, 0, 0, 1, ..] if first & 0x80 != 0 => match (first >> 4) & 3 {
@@ -42,7 +42,7 @@ impl FirstPacket {
 
 /// The stage of a handshake.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Stage {
+enum HandshakeStage {
     /// The ClientHello is under way.
     #[default]
     Hello,
@@ -55,8 +55,8 @@ enum Stage {
 }
 
 #[derive(Debug, Default)]
-struct Counts {
-    stage: Stage,
+struct FlightCounts {
+    stage: HandshakeStage,
     client_count: u32,
     server_count: u32,
     /// True when datagrams passed uncounted.
@@ -65,13 +65,13 @@ struct Counts {
 
 /// The datagram counts of one connection.
 #[derive(Debug, Default)]
-pub(crate) struct Flights(Mutex<Counts>);
+pub(crate) struct Flights(Mutex<FlightCounts>);
 
 impl Flights {
     /// Notes a datagram sent by the client.
     pub(crate) fn client_sends(&self, packet: FirstPacket) {
         let mut counts = self.counts();
-        if packet == FirstPacket::Initial && counts.stage == Stage::Hello {
+        if packet == FirstPacket::Initial && counts.stage == HandshakeStage::Hello {
             counts.client_count += 1;
         }
     }
@@ -81,8 +81,8 @@ impl Flights {
         let mut counts = self.counts();
         if packet == FirstPacket::Restart {
             counts.client_count = 0;
-        } else if packet.is_of_handshake() && counts.stage != Stage::Over {
-            counts.stage = Stage::Flight;
+        } else if packet.is_of_handshake() && counts.stage != HandshakeStage::Over {
+            counts.stage = HandshakeStage::Flight;
             counts.server_count += 1;
         }
     }
@@ -91,37 +91,40 @@ impl Flights {
     pub(crate) fn server_receives(&self, packet: FirstPacket) {
         let mut counts = self.counts();
         match counts.stage {
-            Stage::Hello if packet == FirstPacket::Initial => counts.client_count += 1,
-            Stage::Flight if packet.is_of_handshake() && counts.server_count > 0 => {
-                counts.stage = Stage::Over;
+            HandshakeStage::Hello if packet == FirstPacket::Initial => counts.client_count += 1,
+            HandshakeStage::Flight if packet.is_of_handshake() && counts.server_count > 0 => {
+                counts.stage = HandshakeStage::Over;
             }
-            Stage::Hello | Stage::Flight | Stage::RetryRequest | Stage::Over => {}
+            HandshakeStage::Hello
+            | HandshakeStage::Flight
+            | HandshakeStage::RetryRequest
+            | HandshakeStage::Over => {}
         }
     }
 
     /// Notes a datagram sent by the server.
     pub(crate) fn server_sends(&self, packet: FirstPacket) {
         let mut counts = self.counts();
-        if counts.stage == Stage::Flight && packet.is_of_handshake() {
+        if counts.stage == HandshakeStage::Flight && packet.is_of_handshake() {
             counts.server_count += 1;
         }
     }
 
     /// Notes at the server: the ClientHello is whole.
     pub(crate) fn hello_is_whole(&self) {
-        self.counts().stage = Stage::Flight;
+        self.counts().stage = HandshakeStage::Flight;
     }
 
     /// Notes at the server: the next message is a HelloRetryRequest.
     pub(crate) fn retry_is_requested(&self) {
-        self.counts().stage = Stage::RetryRequest;
+        self.counts().stage = HandshakeStage::RetryRequest;
     }
 
     /// Notes at the server: the next message is the ServerHello.
     pub(crate) fn flight_begins(&self) {
         let mut counts = self.counts();
-        if counts.stage == Stage::RetryRequest {
-            counts.stage = Stage::Flight;
+        if counts.stage == HandshakeStage::RetryRequest {
+            counts.stage = HandshakeStage::Flight;
         }
     }
 
@@ -132,7 +135,7 @@ impl Flights {
 
     /// Notes the end of the handshake.
     pub(crate) fn are_over(&self) {
-        self.counts().stage = Stage::Over;
+        self.counts().stage = HandshakeStage::Over;
     }
 
     /// Notes a loss: some datagrams may remain uncounted.
@@ -147,7 +150,7 @@ impl Flights {
         (known(counts.client_count), known(counts.server_count))
     }
 
-    fn counts(&self) -> MutexGuard<'_, Counts> {
+    fn counts(&self) -> MutexGuard<'_, FlightCounts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -170,10 +173,10 @@ mod tests {
         ] {
             let mut datagram = [0; INITIAL_LEAST_BYTES];
             (datagram[0], datagram[4]) = (first, version);
-            assert_eq!(FirstPacket::of(&datagram), expected);
+            assert_eq!(FirstPacket::from_datagram(&datagram), expected);
         }
-        assert_eq!(FirstPacket::of(&[0xC3, 0, 0, 0, 1, 8]), Other);
-        assert_eq!(FirstPacket::of(&[]), Other);
+        assert_eq!(FirstPacket::from_datagram(&[0xC3, 0, 0, 0, 1, 8]), Other);
+        assert_eq!(FirstPacket::from_datagram(&[]), Other);
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl Hellos {
         let was_retried = self.retry_requested.get().is_some();
         let is_decided = was_retried || self.server_hello_bytes.get().is_some();
         HelloFacts {
-            key_exchange_group: group.and_then(KeyExchangeGroup::of_code),
+            key_exchange_group: group.and_then(KeyExchangeGroup::from_code),
             hello_retry_request: is_decided.then_some(was_retried),
             client_hello_bytes: self.client_hello_bytes.get().copied(),
             client_hello_packets_count: datagrams
@@ -80,7 +80,10 @@ impl Hellos {
     }
 
     pub(crate) fn set_certificates(&self, chain: &[CertificateDer<'_>]) {
-        let bytes = chain.iter().map(|one| one.len() as u32).sum();
+        let bytes = chain
+            .iter()
+            .map(|certificate| certificate.len() as u32)
+            .sum();
         let _ = self.certificate_bytes.set(bytes);
     }
 

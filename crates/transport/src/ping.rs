@@ -33,7 +33,7 @@ pub struct PingOrder {
     /// addresses.
     pub scope_id: u32,
     /// The methods, in the order of their trial.
-    pub ways: Vec<Way>,
+    pub targets: Vec<PingTarget>,
     /// The number of pings.
     pub count: usize,
     /// The time limit of each ping.
@@ -44,7 +44,7 @@ pub struct PingOrder {
 
 /// A ping method with its port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum PingTarget {
     /// An ICMP echo request.
     Icmp,
     /// A TCP connection to this port.
@@ -53,7 +53,7 @@ pub enum Way {
     Quic(u16),
 }
 
-impl Way {
+impl PingTarget {
     /// Returns the method in the record's notation.
     pub fn method(self) -> PingMethod {
         match self {
@@ -73,12 +73,12 @@ impl Way {
 }
 
 /// The result of one ping: the round trip in nanoseconds, or the failure.
-type Answer = Result<u64, PingFailure>;
+type PingResult = Result<u64, PingFailure>;
 
 /// A sender of pings by one method.
 trait Pinger {
     /// Sends ping number `sequence`, from 0, and waits for the answer.
-    fn ping(&mut self, sequence: u16, timeout: Duration) -> Answer;
+    fn ping(&mut self, sequence: u16, timeout: Duration) -> PingResult;
 }
 
 /// Pings by the first method with an answer.
@@ -95,8 +95,8 @@ pub fn ping(order: &PingOrder) -> PingRecord {
         passed_over: Vec::new(),
     };
     let mut is_noted = false;
-    for &way in &order.ways {
-        let reason = match open(order, way) {
+    for &target in &order.targets {
+        let reason = match open(order, target) {
             Ok(mut pinger) => {
                 let answers = ping_all(pinger.as_mut(), order);
                 // Where nothing is answered at all, the first method that could be tried speaks.
@@ -105,8 +105,8 @@ pub fn ping(order: &PingOrder) -> PingRecord {
                     is_noted = true;
                 }
                 if is_answered(&answers) {
-                    record.method = Some(way.method());
-                    record.port = way.port();
+                    record.method = Some(target.method());
+                    record.port = target.port();
                     return record;
                 }
                 silence(&answers)
@@ -114,20 +114,20 @@ pub fn ping(order: &PingOrder) -> PingRecord {
             Err(error) => error.to_string(),
         };
         record.passed_over.push(PassedOver {
-            method: way.method(),
-            port: way.port(),
+            method: target.method(),
+            port: target.port(),
             reason,
         });
     }
     record
 }
 
-fn open(order: &PingOrder, way: Way) -> io::Result<Box<dyn Pinger>> {
-    let address = socket_address(order, way.port().unwrap_or(0));
-    Ok(match way {
-        Way::Icmp => Box::new(IcmpPinger::open(address)?),
-        Way::Tcp(_) => Box::new(TcpPinger::open(address)?),
-        Way::Quic(_) => Box::new(QuicPinger::open(address)?),
+fn open(order: &PingOrder, target: PingTarget) -> io::Result<Box<dyn Pinger>> {
+    let address = socket_address(order, target.port().unwrap_or(0));
+    Ok(match target {
+        PingTarget::Icmp => Box::new(IcmpPinger::open(address)?),
+        PingTarget::Tcp(_) => Box::new(TcpPinger::open(address)?),
+        PingTarget::Quic(_) => Box::new(QuicPinger::open(address)?),
     })
 }
 
@@ -138,7 +138,7 @@ fn socket_address(order: &PingOrder, port: u16) -> SocketAddr {
     }
 }
 
-fn ping_all(pinger: &mut dyn Pinger, order: &PingOrder) -> Vec<Answer> {
+fn ping_all(pinger: &mut dyn Pinger, order: &PingOrder) -> Vec<PingResult> {
     let mut answers = Vec::with_capacity(order.count);
     for sequence in 0..order.count {
         if sequence > 0 {
@@ -152,12 +152,12 @@ fn ping_all(pinger: &mut dyn Pinger, order: &PingOrder) -> Vec<Answer> {
     answers
 }
 
-fn is_answered(answers: &[Answer]) -> bool {
+fn is_answered(answers: &[PingResult]) -> bool {
     answers.iter().any(Result::is_ok)
 }
 
 /// Writes each ping's result into the record. Pings not sent get the result of the last ping sent.
-fn note(record: &mut PingRecord, answers: &[Answer], count: usize) {
+fn note(record: &mut PingRecord, answers: &[PingResult], count: usize) {
     let Some(&last) = answers.last() else {
         return;
     };
@@ -166,7 +166,7 @@ fn note(record: &mut PingRecord, answers: &[Answer], count: usize) {
     record.failures = all().map(Result::err).collect();
 }
 
-fn silence(answers: &[Answer]) -> String {
+fn silence(answers: &[PingResult]) -> String {
     let why = match answers.last() {
         Some(Err(PingFailure::Refused)) => "refused",
         Some(Err(PingFailure::Unreachable)) => "unreachable",
@@ -185,7 +185,7 @@ mod tests {
         let mut order = PingOrder {
             address: "fe80::1".parse().unwrap(),
             scope_id: 3,
-            ways: Vec::new(),
+            targets: Vec::new(),
             count: 1,
             timeout: Duration::ZERO,
             pause: Duration::ZERO,

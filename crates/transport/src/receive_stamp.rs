@@ -49,7 +49,7 @@ pub fn want_stamps(socket: &impl AsFd) -> io::Result<()> {
 
 /// The result of a read: length and stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Received {
+pub struct StampedRead {
     /// The number of bytes in the buffer.
     pub length: usize,
     /// The wall time of the kernel's reception, in ns.
@@ -57,7 +57,7 @@ pub struct Received {
 }
 
 /// Reads the available bytes. Errors with `WouldBlock` when no bytes are available.
-pub fn receive(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<Received> {
+pub fn receive(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<StampedRead> {
     let (received, ()) = take(socket.as_raw_fd(), buffer, |_: Option<()>| ())?;
     Ok(received)
 }
@@ -66,7 +66,7 @@ pub fn receive(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<Received>
 pub fn receive_from(
     socket: &impl AsRawFd,
     buffer: &mut [u8],
-) -> io::Result<(Received, SocketAddr)> {
+) -> io::Result<(StampedRead, SocketAddr)> {
     let (received, from) = take(socket.as_raw_fd(), buffer, socket_address)?;
     Ok((received, from.ok_or(io::ErrorKind::Unsupported)?))
 }
@@ -85,14 +85,14 @@ pub(crate) fn socket_address(storage: Option<SockaddrStorage>) -> Option<SocketA
 
 /// A buffer with the alignment of control messages' headers.
 #[repr(align(8))]
-struct Control([u8; CONTROL_BYTES]);
+struct ControlBuffer([u8; CONTROL_BYTES]);
 
 fn take<S: SockaddrLike, A>(
     socket: RawFd,
     buffer: &mut [u8],
     address: impl Fn(Option<S>) -> A,
-) -> io::Result<(Received, A)> {
-    let mut control = Control([0; CONTROL_BYTES]);
+) -> io::Result<(StampedRead, A)> {
+    let mut control = ControlBuffer([0; CONTROL_BYTES]);
     loop {
         let mut parts = [IoSliceMut::new(&mut *buffer)];
         let control = Some(&mut control.0[..]);
@@ -100,7 +100,7 @@ fn take<S: SockaddrLike, A>(
             Ok(message) => {
                 let wall_ns = stamp_of(&message);
                 let length = message.bytes;
-                return Ok((Received { length, wall_ns }, address(message.address)));
+                return Ok((StampedRead { length, wall_ns }, address(message.address)));
             }
             Err(Errno::EINTR) => (),
             Err(error) => return Err(error.into()),

@@ -18,15 +18,15 @@ mod quic;
 mod quic_control;
 mod quic_session;
 mod quic_socket;
+mod resumption_detector;
 mod tcp_listener;
 mod tickets;
 mod tls_stream;
-mod witness;
 
 pub use authority::{AuthorityError, CertificateAuthority, covers};
 pub use black_hole::BlackHole;
 pub use byte_counts::ByteCounts;
-pub use client_hello::{ClientHello, Progress, RecordReader};
+pub use client_hello::{ClientHello, HelloProgress, RecordReader};
 pub use facts::HandshakeFacts;
 pub use plain_stream::PlainStream;
 pub use policies::{ServerPolicies, TicketTerms};

@@ -25,12 +25,12 @@ use tokio::sync::Notify;
 
 /// The kernel's reason for not sending a connection's datagram to an unreachable peer.
 #[derive(Debug, Default)]
-pub struct Unsent {
+pub struct SendFailure {
     reason: OnceLock<String>,
     told: Notify,
 }
 
-impl Unsent {
+impl SendFailure {
     fn tell(&self, error: &io::Error) {
         self.reason.get_or_init(|| error.to_string());
         self.told.notify_waiters();
@@ -60,15 +60,15 @@ pub(crate) const DATAGRAM_MAX_BYTES: u16 = 1_472;
 #[derive(Debug)]
 pub struct RawUdpSocket {
     io: UdpSocket,
-    watched: Option<Watched>,
+    watched: Option<ConnectionObservations>,
 }
 
 /// The observations on the datagrams of a client's connection.
 #[derive(Debug)]
-struct Watched {
+struct ConnectionObservations {
     last_arrival: Arc<LastArrival>,
     flights: Arc<Flights>,
-    unsent: Arc<Unsent>,
+    unsent: Arc<SendFailure>,
 }
 
 impl RawUdpSocket {
@@ -84,12 +84,13 @@ impl RawUdpSocket {
         local: SocketAddr,
         last_arrival: Arc<LastArrival>,
         flights: Arc<Flights>,
-        unsent: Arc<Unsent>,
+        unsent: Arc<SendFailure>,
     ) -> io::Result<Arc<Self>> {
         let socket = std::net::UdpSocket::bind(local)?;
-        // Without stamps the connection is as good as ever, and the records say that there are none.
+        // Without stamps the connection is as good as ever, and the records say that there are
+        // none.
         let _ = receive_stamp::want_stamps(&socket);
-        let watched = Watched {
+        let watched = ConnectionObservations {
             last_arrival,
             flights,
             unsent,
@@ -102,7 +103,10 @@ impl RawUdpSocket {
         Self::new(socket, None)
     }
 
-    fn new(socket: std::net::UdpSocket, watched: Option<Watched>) -> io::Result<Arc<Self>> {
+    fn new(
+        socket: std::net::UdpSocket,
+        watched: Option<ConnectionObservations>,
+    ) -> io::Result<Arc<Self>> {
         socket.set_nonblocking(true)?;
         let io = UdpSocket::from_std(socket)?;
         Ok(Arc::new(Self { io, watched }))
@@ -139,7 +143,7 @@ impl RawUdpSocket {
             match self.io.try_io(Interest::READABLE, receive) {
                 Ok((received, from)) => {
                     watched.last_arrival.set(received.wall_ns);
-                    let packet = FirstPacket::of(&buffer[..received.length]);
+                    let packet = FirstPacket::from_datagram(&buffer[..received.length]);
                     watched.flights.client_receives(packet);
                     return Poll::Ready(Ok((received.length, from)));
                 }
@@ -161,7 +165,7 @@ impl AsyncUdpSocket for RawUdpSocket {
     fn try_send(&self, transmit: &Transmit) -> io::Result<()> {
         self.send(transmit)?;
         if let Some(watched) = &self.watched {
-            let packet = FirstPacket::of(transmit.contents);
+            let packet = FirstPacket::from_datagram(transmit.contents);
             watched.flights.client_sends(packet);
         }
         Ok(())

@@ -7,7 +7,7 @@
 //! socket with a reactor, best after sending.
 
 use crate::clock::wall_ns;
-use crate::receive_stamp::{self, Received, software_stamp};
+use crate::receive_stamp::{self, StampedRead, software_stamp};
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{
@@ -30,7 +30,7 @@ const BLIND_PAUSE: Duration = Duration::from_millis(5);
 
 /// The time of a datagram's handover from the kernel to the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Transmitted {
+pub struct TransmitStamp {
     /// The datagram's number; the datagrams of a socket are counted from 0.
     pub index: u32,
     /// The wall time of the handover, in ns.
@@ -60,7 +60,7 @@ impl StampedUdpSocket {
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let socket = socket(family, SockType::Datagram, flags, None)?;
         // Without stamps the exchange is as good as ever, and its record says that there are none.
-        let _ = setsockopt(&socket, sockopt::Timestamping, &stamps_wanted());
+        let _ = setsockopt(&socket, sockopt::Timestamping, &wanted_stamps());
         connect(socket.as_raw_fd(), &SockaddrStorage::from(peer))?;
         Ok(Self { socket })
     }
@@ -86,13 +86,13 @@ impl StampedUdpSocket {
 
     /// Reads an available datagram. Errors with `WouldBlock` when there is no datagram, and with
     /// the ICMP error of a sent datagram.
-    pub fn try_receive(&self, buffer: &mut [u8]) -> io::Result<Received> {
+    pub fn try_receive(&self, buffer: &mut [u8]) -> io::Result<StampedRead> {
         receive_stamp::receive(self, buffer)
     }
 
     /// Takes the available stamps of sent datagrams, in the order of creation. A stamp is available
     /// as soon as the device has the datagram, usually before `send` returns.
-    pub fn take_transmitted(&self) -> Vec<Transmitted> {
+    pub fn take_transmitted(&self) -> Vec<TransmitStamp> {
         let mut taken = Vec::new();
         let mut control = cmsg_space!([TimeSpec; 3], libc::sock_extended_err, SockaddrStorage);
         loop {
@@ -105,7 +105,7 @@ impl StampedUdpSocket {
     }
 }
 
-fn stamps_wanted() -> TimestampingFlag {
+fn wanted_stamps() -> TimestampingFlag {
     TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
         | TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE
         | TimestampingFlag::SOF_TIMESTAMPING_TX_SOFTWARE
@@ -114,7 +114,7 @@ fn stamps_wanted() -> TimestampingFlag {
 }
 
 /// Returns the stamp of an error queue's message; `None` for an ICMP error.
-fn transmitted(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<Transmitted> {
+fn transmitted(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<TransmitStamp> {
     let (mut index, mut wall_ns) = (None, None);
     for part in message.cmsgs().ok()? {
         wall_ns = wall_ns.or(software_stamp(&part));
@@ -125,7 +125,7 @@ fn transmitted(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<Transmitted
             index = is_stamp.then_some(error.ee_data);
         }
     }
-    Some(Transmitted {
+    Some(TransmitStamp {
         index: index?,
         wall_ns: wall_ns?,
     })
@@ -143,7 +143,7 @@ pub fn keep_stamping() {
 
 fn begin_stamping() -> io::Result<UdpSocket> {
     let keeper = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
-    setsockopt(&keeper, sockopt::Timestamping, &stamps_wanted())?;
+    setsockopt(&keeper, sockopt::Timestamping, &wanted_stamps())?;
     if await_stamps().is_err() {
         thread::sleep(BLIND_PAUSE);
     }
@@ -185,7 +185,7 @@ mod tests {
 
     /// Receives a datagram. Loopback delivers before the sender continues, but the machine may
     /// pause in between.
-    fn receive(client: &StampedUdpSocket, buffer: &mut [u8]) -> Received {
+    fn receive(client: &StampedUdpSocket, buffer: &mut [u8]) -> StampedRead {
         for _ in 0..1000 {
             match client.try_receive(buffer) {
                 Ok(received) => return received,

@@ -1,14 +1,14 @@
 //! Arguments of `bench`, and their conversion to a plan.
 
-use crate::client_arguments::{DohMethodArgument, warn_once};
-use crate::group_arguments::GroupArguments;
-use crate::refusal::Refusal;
+use crate::arguments::client::{DohMethodArgument, warn_once};
+use crate::arguments::key_exchange_groups::GroupArguments;
+use crate::command_refusal::CommandRefusal;
 use clap::ValueEnum;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::client::tls_of;
 use resolab_dns::{ClientOptions, EdnsOptions, Padding, ResolverAddress};
 use resolab_load::{
-    Arrivals, Condition, GatheringRule, LONGEST_NS, LoadPacing, LoadPlan, QueryTemplates,
+    ArrivalProcess, Condition, GatheringRule, LONGEST_NS, LoadPacing, LoadPlan, QueryTemplates,
     SLOTS_MAX, SendLimit,
 };
 use resolab_record::DnsTransport;
@@ -205,13 +205,17 @@ fn gathering(text: &str) -> Result<GatheringRule, String> {
 
 impl Arguments {
     /// Returns the plan; reads the names, and looks up the resolver's address if necessary.
-    pub fn plan(&self) -> Result<LoadPlan, Refusal> {
-        let resolver = self.whom()?;
+    pub fn plan(&self) -> Result<LoadPlan, CommandRefusal> {
+        let resolver = self.resolver()?;
         if self.gso && resolver.transport != DnsTransport::Doudp {
-            return Err(Refusal::unsupported("use --gso with a stream or with QUIC"));
+            return Err(CommandRefusal::unsupported(
+                "use --gso with a stream or with QUIC",
+            ));
         }
-        let given = GivenAddresses::parse(&self.resolve).map_err(Refusal::usage)?;
-        let (resolver_address, _) = given.locate(&resolver).map_err(Refusal::configuration)?;
+        let given = GivenAddresses::parse(&self.resolve).map_err(CommandRefusal::usage)?;
+        let (resolver_address, _) = given
+            .locate(&resolver)
+            .map_err(CommandRefusal::configuration)?;
         let options = ClientOptions {
             groups: self.groups.groups.clone(),
             ca_file: self.ca.clone(),
@@ -220,7 +224,7 @@ impl Arguments {
             ..ClientOptions::default()
         };
         let (tls, certificate_checked) =
-            tls_of(&resolver, &options).map_err(Refusal::configuration)?;
+            tls_of(&resolver, &options).map_err(CommandRefusal::configuration)?;
         if certificate_checked == Some(false) {
             warn_once();
         }
@@ -232,7 +236,7 @@ impl Arguments {
         };
         let (connections, outstanding) = self.limits()?;
         Ok(LoadPlan {
-            names: Arc::new(names.map_err(Refusal::configuration)?),
+            names: Arc::new(names.map_err(CommandRefusal::configuration)?),
             resolver,
             resolver_address,
             tls,
@@ -252,13 +256,13 @@ impl Arguments {
     }
 
     /// Returns the resolver, from the URL or from dnsperf's options.
-    fn whom(&self) -> Result<ResolverAddress, Refusal> {
+    fn resolver(&self) -> Result<ResolverAddress, CommandRefusal> {
         let Some(server) = &self.server else {
             // One of the two is required.
             return self
                 .resolver
                 .clone()
-                .ok_or_else(|| Refusal::usage("bench nobody"));
+                .ok_or_else(|| CommandRefusal::usage("bench nobody"));
         };
         let host = match server.parse::<Ipv6Addr>() {
             Ok(address) => format!("[{address}]"),
@@ -270,7 +274,7 @@ impl Arguments {
             ServerMode::Udp | ServerMode::Tcp | ServerMode::Dot | ServerMode::Doq => "",
         };
         let url = format!("{}://{host}{port}{path}", self.mode.scheme());
-        url.parse().map_err(Refusal::usage)
+        url.parse().map_err(CommandRefusal::usage)
     }
 
     fn edns_options(&self) -> Option<EdnsOptions> {
@@ -287,9 +291,9 @@ impl Arguments {
 
     fn pace(&self) -> LoadPacing {
         let arrivals = if self.poisson {
-            Arrivals::Poisson
+            ArrivalProcess::Poisson
         } else {
-            Arrivals::Constant
+            ArrivalProcess::Constant
         };
         self.rate
             .map_or(LoadPacing::Closed, |rate_per_s| LoadPacing::Open {
@@ -308,7 +312,7 @@ impl Arguments {
 
     /// Returns the numbers of connections and outstanding queries. The shares of workers need at
     /// least one connection per thread and one query per connection.
-    fn limits(&self) -> Result<(u32, u32), Refusal> {
+    fn limits(&self) -> Result<(u32, u32), CommandRefusal> {
         let default = DEFAULT_CONNECTIONS_PER_THREAD * self.threads;
         let most = self.outstanding.unwrap_or(u32::MAX);
         let connections = self.connections.unwrap_or(default.min(most));
@@ -323,7 +327,7 @@ impl Arguments {
             }
         };
         if connections < self.threads || outstanding < connections {
-            return Err(Refusal::usage(format_args!(
+            return Err(CommandRefusal::usage(format_args!(
                 "share {outstanding} outstanding queries over {connections} connections and {} threads: \
                  give --threads at most as many as --connections, and those at most as many as \
                  --outstanding",
@@ -340,7 +344,7 @@ mod tests {
     use clap::Parser;
 
     #[derive(Debug, Parser)]
-    struct Only {
+    struct BenchCommandLine {
         #[command(flatten)]
         bench: Arguments,
     }
@@ -348,7 +352,7 @@ mod tests {
     fn read(typed: &str) -> Result<Arguments, clap::Error> {
         let words = "bench --resolver udp://127.0.0.1 --names /dev/null".split(' ');
         let typed = words.chain(typed.split_whitespace());
-        Only::try_parse_from(typed).map(|only| only.bench)
+        BenchCommandLine::try_parse_from(typed).map(|line| line.bench)
     }
 
     fn limits(typed: &str) -> Option<(u32, u32)> {
@@ -403,7 +407,7 @@ mod tests {
         let open = read("--rate 2.5 --poisson --duration 0.5 --coalesce 70").unwrap();
         let expected = LoadPacing::Open {
             rate_per_s: 2.5,
-            arrivals: Arrivals::Poisson,
+            arrivals: ArrivalProcess::Poisson,
         };
         assert_eq!(open.pace(), expected);
         assert_eq!(
@@ -418,13 +422,16 @@ mod tests {
     #[test]
     fn letters_are_dnsperfs() {
         let typed = "bench -s 127.0.0.1 -p 5300 -m dot -d names -q 7 -c 3 -T 2 -Q 50 -l 4";
-        let read = Only::try_parse_from(typed.split(' ')).unwrap().bench;
+        let read = BenchCommandLine::try_parse_from(typed.split(' '))
+            .unwrap()
+            .bench;
         assert_eq!(read.names, Some(PathBuf::from("names")));
         let counts = (read.outstanding, read.connections, read.threads);
         assert_eq!(counts, (Some(7), Some(3), 2));
         assert_eq!((read.rate, read.duration), (Some(50.0), Some(4.0)));
-        assert_eq!(read.whom().ok().unwrap().url, "tls://127.0.0.1:5300");
-        let of = |typed: &str| Only::try_parse_from(typed.split(' ')).map(|only| only.bench);
+        assert_eq!(read.resolver().ok().unwrap().url, "tls://127.0.0.1:5300");
+        let of =
+            |typed: &str| BenchCommandLine::try_parse_from(typed.split(' ')).map(|line| line.bench);
         for (typed, url) in [
             ("bench -s dns.example a.test", "udp://dns.example"),
             (
@@ -433,7 +440,7 @@ mod tests {
             ),
             ("bench -r quic://dns.example a.test", "quic://dns.example"),
         ] {
-            assert_eq!(of(typed).unwrap().whom().ok().unwrap().url, url);
+            assert_eq!(of(typed).unwrap().resolver().ok().unwrap().url, url);
         }
         assert!(of("bench a.test").is_err());
         assert!(of("bench -s ::1 -r udp://127.0.0.1 a.test").is_err());
@@ -442,7 +449,7 @@ mod tests {
 
     #[test]
     fn names_stand_in_a_file_or_on_the_command_line() {
-        let read = |typed: &str| Only::try_parse_from(typed.split(' '));
+        let read = |typed: &str| BenchCommandLine::try_parse_from(typed.split(' '));
         let named = read("bench -r udp://127.0.0.1 a.test b.test").unwrap();
         assert_eq!(named.bench.name, ["a.test", "b.test"]);
         let plan = named.bench.plan().ok().unwrap();

@@ -43,7 +43,7 @@ fn percent(of: u64, whole: u64) -> f64 {
     100.0 * of as f64 / whole.max(1) as f64
 }
 
-fn counted(count: u32, what: &str) -> String {
+fn count_text(count: u32, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }
@@ -163,8 +163,8 @@ fn write_run(text: &mut String, record: &LoadRecord) -> fmt::Result {
         LoadPace::Constant => "open loop, constant rate".to_owned(),
         LoadPace::Poisson => format!("open loop, Poisson, seed {}", record.seed),
     };
-    let connections = counted(record.connection_count, "connection");
-    let threads = counted(record.thread_count, "thread");
+    let connections = count_text(record.connection_count, "connection");
+    let threads = count_text(record.thread_count, "thread");
     writeln!(
         text,
         "Run:\n\n  Pace:                 {pace}; {connections}, {threads}"

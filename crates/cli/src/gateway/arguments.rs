@@ -1,11 +1,11 @@
 //! The arguments of a gateway, and their conversion for `resolab_gateway`. Not for: running the
 //! gateway.
 
-use crate::client_arguments::{ClientArguments, HandshakeArgument};
-use crate::command_lines::Stay;
-use crate::edns_arguments::EdnsArguments;
-use crate::refusal::Refusal;
-use crate::times::deadline_ms;
+use crate::arguments::client::{ClientArguments, HandshakeArgument};
+use crate::arguments::durations::deadline_ms;
+use crate::arguments::edns::EdnsArguments;
+use crate::command_lines::StayArgument;
+use crate::command_refusal::CommandRefusal;
 use clap::ValueEnum;
 use resolab_gateway::GatewayOptions;
 use resolab_gateway::names::AddressRange;
@@ -50,7 +50,7 @@ pub struct Arguments {
         value_delimiter = ',',
         default_value = "h1,h2,h3"
     )]
-    legs: Vec<LegArgument>,
+    legs: Vec<BrowserHttpArgument>,
     /// HTTP version to the page servers.
     #[arg(long, value_enum, default_value = "h3")]
     page_http: PageHttpArgument,
@@ -72,12 +72,12 @@ pub struct Arguments {
     #[command(flatten)]
     pub edns: EdnsArguments,
     #[command(flatten)]
-    pub stay: Stay,
+    pub stay: StayArgument,
 }
 
 /// An HTTP version towards the browser, as typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LegArgument {
+enum BrowserHttpArgument {
     /// HTTP/1.1 over TLS and TCP.
     H1,
     /// HTTP/2 over TLS and TCP.
@@ -128,7 +128,7 @@ enum SharingArgument {
 
 impl Arguments {
     /// Returns the options of the gateway.
-    pub fn options(&self) -> Result<GatewayOptions, Refusal> {
+    pub fn options(&self) -> Result<GatewayOptions, CommandRefusal> {
         Ok(GatewayOptions {
             range: self.range,
             names_max_count: self.names,
@@ -165,7 +165,7 @@ impl Arguments {
     }
 }
 
-impl LegArgument {
+impl BrowserHttpArgument {
     fn version(self) -> HttpVersion {
         match self {
             Self::H1 => HttpVersion::H1,

@@ -1,9 +1,9 @@
 //! Commands to a running internet: read from standard input, carried out between packets, answered
-//! on standard output. Not for: the exchange itself.
+//! on standard output. Not for: the hub itself.
 
+use crate::command_refusal::CommandRefusal;
 use crate::output;
 use crate::path::{id_of, write_done};
-use crate::refusal::Refusal;
 use resolab_link::hosts::device::HostDevice;
 use resolab_link::star::config::check_way;
 use resolab_link::star::control::{StarControl, ThreadEnded};
@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex};
 
 /// The reason for the end of serving commands; messages follow "failed to".
 #[derive(Debug)]
-pub enum ServeError {
+pub enum InternetCommandsError {
     Ended(ThreadEnded),
     Device(nix::errno::Errno),
     Input(io::Error),
     Output(io::Error),
 }
 
-impl std::fmt::Display for ServeError {
+impl std::fmt::Display for InternetCommandsError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Ended(error) => error.fmt(formatter),
@@ -32,19 +32,19 @@ impl std::fmt::Display for ServeError {
     }
 }
 
-impl From<ServeError> for Refusal {
-    fn from(error: ServeError) -> Self {
+impl From<InternetCommandsError> for CommandRefusal {
+    fn from(error: InternetCommandsError) -> Self {
         match error {
-            ServeError::Output(error) => Self::unwritten(error),
-            other @ (ServeError::Ended(_) | ServeError::Device(_) | ServeError::Input(_)) => {
-                Self::internal(other)
-            }
+            InternetCommandsError::Output(error) => Self::unwritten(error),
+            other @ (InternetCommandsError::Ended(_)
+            | InternetCommandsError::Device(_)
+            | InternetCommandsError::Input(_)) => Self::internal(other),
         }
     }
 }
 
 /// The state of the commands thread.
-pub struct Controller {
+pub struct InternetController {
     control: StarControl,
     devices: Vec<HostDevice>,
     names: Vec<String>,
@@ -54,7 +54,7 @@ pub struct Controller {
     writing: Arc<Mutex<()>>,
 }
 
-impl Controller {
+impl InternetController {
     pub fn new(
         control: StarControl,
         devices: Vec<HostDevice>,
@@ -71,10 +71,10 @@ impl Controller {
     }
 
     /// Serves commands until the end of input.
-    pub fn serve(&mut self, input: impl BufRead) -> Result<(), ServeError> {
+    pub fn serve(&mut self, input: impl BufRead) -> Result<(), InternetCommandsError> {
         let writing = Arc::clone(&self.writing);
         for line in input.lines() {
-            let line = line.map_err(ServeError::Input)?;
+            let line = line.map_err(InternetCommandsError::Input)?;
             if line.trim().is_empty() {
                 continue;
             }
@@ -85,12 +85,12 @@ impl Controller {
         Ok(())
     }
 
-    /// Stops the exchange thread.
+    /// Stops the hub thread.
     pub fn stop(&self) {
         self.control.stop();
     }
 
-    fn carry_out(&mut self, line: &str) -> Result<(), ServeError> {
+    fn carry_out(&mut self, line: &str) -> Result<(), InternetCommandsError> {
         let (id, error) = match serde_json::from_str(line) {
             Ok(InternetCommand::SetHost {
                 id,
@@ -108,7 +108,7 @@ impl Controller {
                     Ok(host) => {
                         self.control
                             .change(host, change)
-                            .map_err(ServeError::Ended)?;
+                            .map_err(InternetCommandsError::Ended)?;
                         (id, None)
                     }
                     Err(error) => (id, Some(error)),
@@ -123,7 +123,7 @@ impl Controller {
                 (id_of(line), Some(text))
             }
         };
-        write_done(id, error).map_err(ServeError::Output)
+        write_done(id, error).map_err(InternetCommandsError::Output)
     }
 
     /// Returns the host's index. Errors with the reason when the change is impossible.
@@ -135,20 +135,25 @@ impl Controller {
             loss_ratio.unwrap_or_default(),
         )
         .map_err(|error| format!("failed to {error}"))?;
-        let place = self.names.iter().position(|one| one == name);
+        let place = self.names.iter().position(|known_name| known_name == name);
         place.ok_or_else(|| {
             let known = self.names.join(", ");
             format!("failed to change host {name:?}: there is none; there are {known}")
         })
     }
 
-    fn count(&mut self, label: Option<String>) -> Result<(), ServeError> {
-        let (mut window, ended_ns) = self.control.count().map_err(ServeError::Ended)?;
+    fn count(&mut self, label: Option<String>) -> Result<(), InternetCommandsError> {
+        let (mut window, ended_ns) = self.control.count().map_err(InternetCommandsError::Ended)?;
         for device in &mut self.devices {
-            window.dropped_by_device(device.new_drops_count().map_err(ServeError::Device)?);
+            window.note_device_drops(
+                device
+                    .new_drops_count()
+                    .map_err(InternetCommandsError::Device)?,
+            );
         }
         let owner = |address| self.map.owner(address);
         let record = window.record(label, ended_ns, &self.names, owner);
-        output::write_record(&Record::InternetFlows(Box::new(record))).map_err(ServeError::Output)
+        output::write_record(&Record::InternetFlows(Box::new(record)))
+            .map_err(InternetCommandsError::Output)
     }
 }

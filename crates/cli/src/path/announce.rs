@@ -7,15 +7,15 @@ use resolab_link::hosts::{
     CLIENT_ADDRESS, CLIENT_ADDRESS_V6, PREFIX_LENGTH_V6, SERVER_ADDRESS, SERVER_ADDRESS_V6,
     SERVER_NETWORK, SERVER_NETWORK_PREFIX_LENGTH, SERVER_NETWORK_V6,
 };
+use resolab_link::observation::capture::CaptureReport;
 use resolab_link::path::PathError;
-use resolab_link::seeing::capture::CaptureReport;
 use resolab_record::{CommandDoneRecord, LinkProfile, PathBackend, PathReadyRecord, Record};
 use std::io;
 use std::process::ExitCode;
 
 /// The conditions common to all windows of the path.
 #[derive(Clone, Copy)]
-pub struct Conditions {
+pub struct WindowConditions {
     pub ipv6: bool,
     pub backend: PathBackend,
     pub keep_awake: bool,
@@ -25,7 +25,7 @@ pub struct Conditions {
 pub fn announce(
     profile: &LinkProfile,
     seed: u64,
-    conditions: Conditions,
+    conditions: WindowConditions,
     rootless: bool,
 ) -> io::Result<()> {
     output::write_record(&output::start_record("path", clock::monotonic_ns()))?;
@@ -54,11 +54,11 @@ pub fn exit_code(error: &PathError) -> u8 {
         | PathError::Tun(_)
         | PathError::Packet(_)
         | PathError::Network { .. } => output::EXIT_MACHINE,
-        PathError::Start(_) | PathError::Ferry(_) => output::EXIT_INTERNAL,
+        PathError::Start(_) | PathError::Forwarder(_) => output::EXIT_INTERNAL,
     }
 }
 
-pub fn failed(code: u8, what: impl std::fmt::Display) -> ExitCode {
+pub fn fail(code: u8, what: impl std::fmt::Display) -> ExitCode {
     output::fail(code, format!("failed to {what}"))
 }
 
@@ -72,7 +72,7 @@ pub fn write_done(id: u64, error: Option<String>) -> io::Result<()> {
 }
 
 /// Warns people about a capture with gaps.
-pub fn say_what_was_not_captured(captured: Option<CaptureReport>) {
+pub fn warn_of_capture_gaps(captured: Option<CaptureReport>) {
     let left_out_count = captured.map_or(0, |report| report.not_captured_count);
     if left_out_count > 0 {
         output::note(format!(

@@ -1,15 +1,15 @@
 //! Commands to a running path with the built-in link: read from standard input, carried out between
 //! packets, answered on standard output. Not for: the packet forwarder.
 
-use super::announce::{self, Conditions, say_what_was_not_captured};
+use super::announce::{self, WindowConditions, warn_of_capture_gaps};
+use crate::command_refusal::CommandRefusal;
 use crate::output;
-use crate::refusal::Refusal;
-use resolab_link::carrying::ferry::{ForwarderControl, ForwarderError};
-use resolab_link::carrying::window::Window;
+use resolab_link::datapath::forwarder::{ForwarderControl, ForwarderError};
+use resolab_link::datapath::window::Window;
 use resolab_link::hosts::Host;
+use resolab_link::observation::capture::CaptureReport;
 use resolab_link::path::{Devices, PathError};
 use resolab_link::profile;
-use resolab_link::seeing::capture::CaptureReport;
 use resolab_record::{LinkProfile, PathCommand, PathSummaryRecord, ProfileChangedRecord, Record};
 use std::io::{self, BufRead};
 use std::path::Path as FilePath;
@@ -17,17 +17,17 @@ use std::sync::{Arc, Mutex};
 
 /// The reason for the end of serving commands; messages follow "failed to".
 #[derive(Debug)]
-pub enum ServeError {
-    Ferry(ForwarderError),
+pub enum PathCommandsError {
+    Forwarder(ForwarderError),
     Devices(PathError),
     Input(io::Error),
     Output(io::Error),
 }
 
-impl std::fmt::Display for ServeError {
+impl std::fmt::Display for PathCommandsError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Ferry(error) => error.fmt(formatter),
+            Self::Forwarder(error) => error.fmt(formatter),
             Self::Devices(error) => error.fmt(formatter),
             Self::Input(error) => write!(formatter, "read commands: {error}"),
             Self::Output(error) => write!(formatter, "write to standard output: {error}"),
@@ -35,35 +35,41 @@ impl std::fmt::Display for ServeError {
     }
 }
 
-impl From<ServeError> for Refusal {
-    fn from(error: ServeError) -> Self {
+impl From<PathCommandsError> for CommandRefusal {
+    fn from(error: PathCommandsError) -> Self {
         match error {
-            ServeError::Output(error) => Self::unwritten(error),
-            other @ (ServeError::Ferry(_) | ServeError::Devices(_) | ServeError::Input(_)) => {
-                Self::internal(other)
-            }
+            PathCommandsError::Output(error) => Self::unwritten(error),
+            other @ (PathCommandsError::Forwarder(_)
+            | PathCommandsError::Devices(_)
+            | PathCommandsError::Input(_)) => Self::internal(other),
         }
     }
 }
 
 /// The state of the commands thread.
-pub struct Controller {
+pub struct PathController {
     pub control: ForwarderControl,
     pub devices: Devices,
     pub profile: LinkProfile,
-    pub conditions: Conditions,
+    pub conditions: WindowConditions,
     /// A lock held while a command's records are written.
     pub writing: Arc<Mutex<()>>,
 }
 
-impl Controller {
-    pub fn serve(&mut self, start_schedule: bool, input: impl BufRead) -> Result<(), ServeError> {
+impl PathController {
+    pub fn serve(
+        &mut self,
+        start_schedule: bool,
+        input: impl BufRead,
+    ) -> Result<(), PathCommandsError> {
         if start_schedule {
-            self.control.start_schedule().map_err(ServeError::Ferry)?;
+            self.control
+                .start_schedule()
+                .map_err(PathCommandsError::Forwarder)?;
         }
         let writing = Arc::clone(&self.writing);
         for line in input.lines() {
-            let line = line.map_err(ServeError::Input)?;
+            let line = line.map_err(PathCommandsError::Input)?;
             if line.trim().is_empty() {
                 continue;
             }
@@ -74,14 +80,16 @@ impl Controller {
         Ok(())
     }
 
-    fn carry_out(&mut self, line: &str) -> Result<(), ServeError> {
+    fn carry_out(&mut self, line: &str) -> Result<(), PathCommandsError> {
         match serde_json::from_str(line) {
             Ok(PathCommand::Summary { id, label }) => {
                 self.summarise(label)?;
                 write_done(id, None)
             }
             Ok(PathCommand::StartSchedule { id }) => {
-                self.control.start_schedule().map_err(ServeError::Ferry)?;
+                self.control
+                    .start_schedule()
+                    .map_err(PathCommandsError::Forwarder)?;
                 write_done(id, None)
             }
             Ok(PathCommand::StartCapture { id, file }) => {
@@ -121,14 +129,17 @@ impl Controller {
         }
     }
 
-    fn summarise(&mut self, label: Option<String>) -> Result<(), ServeError> {
-        let (mut window, window_end_ns) = self.control.close_window().map_err(ServeError::Ferry)?;
+    fn summarise(&mut self, label: Option<String>) -> Result<(), PathCommandsError> {
+        let (mut window, window_end_ns) = self
+            .control
+            .close_window()
+            .map_err(PathCommandsError::Forwarder)?;
         for host in [Host::Client, Host::Server] {
             let drops_count = self
                 .devices
                 .new_drops_count(host)
-                .map_err(ServeError::Devices)?;
-            window.counts_mut(host).dropped_by_device(drops_count);
+                .map_err(PathCommandsError::Devices)?;
+            window.counts_mut(host).note_device_drops(drops_count);
         }
         let flows = window.tap.records(label.as_deref());
         write(&Record::PathSummary(Box::new(self.summary(
@@ -176,16 +187,16 @@ impl Controller {
         profile: LinkProfile,
         seed: Option<u64>,
         start_schedule: bool,
-    ) -> Result<(), ServeError> {
+    ) -> Result<(), PathCommandsError> {
         if profile.mtu_bytes != self.profile.mtu_bytes
             && let Some(mtu_bytes) = profile.mtu_bytes
         {
             self.devices
                 .set_mtu(mtu_bytes)
-                .map_err(ServeError::Devices)?;
+                .map_err(PathCommandsError::Devices)?;
         }
         let changed = self.control.change_profile(&profile, seed, start_schedule);
-        let monotonic_ns = changed.map_err(ServeError::Ferry)?;
+        let monotonic_ns = changed.map_err(PathCommandsError::Forwarder)?;
         self.profile = profile.clone();
         write(&Record::ProfileChanged(Box::new(ProfileChangedRecord {
             monotonic_ns,
@@ -198,14 +209,14 @@ impl Controller {
 fn answer_capture(
     id: u64,
     changed: Result<Option<CaptureReport>, ForwarderError>,
-) -> Result<(), ServeError> {
+) -> Result<(), PathCommandsError> {
     match changed {
         Ok(captured) => {
-            say_what_was_not_captured(captured);
+            warn_of_capture_gaps(captured);
             write_done(id, None)
         }
         Err(ForwarderError::Capture(error)) => write_done(id, Some(format!("failed to {error}"))),
-        Err(error) => Err(ServeError::Ferry(error)),
+        Err(error) => Err(PathCommandsError::Forwarder(error)),
     }
 }
 
@@ -217,10 +228,10 @@ pub fn id_of(line: &str) -> u64 {
         .unwrap_or(0)
 }
 
-fn write_done(id: u64, error: Option<String>) -> Result<(), ServeError> {
-    announce::write_done(id, error).map_err(ServeError::Output)
+fn write_done(id: u64, error: Option<String>) -> Result<(), PathCommandsError> {
+    announce::write_done(id, error).map_err(PathCommandsError::Output)
 }
 
-fn write(record: &Record) -> Result<(), ServeError> {
-    output::write_record(record).map_err(ServeError::Output)
+fn write(record: &Record) -> Result<(), PathCommandsError> {
+    output::write_record(record).map_err(PathCommandsError::Output)
 }

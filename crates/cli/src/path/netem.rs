@@ -1,13 +1,13 @@
 //! `resolab-core path --backend netem`: the same records and commands, for a path with the kernel's
 //! link. Not for: the path itself; see `resolab_link::netem`.
 
-use super::announce::{self, Conditions, exit_code, failed};
+use super::announce::{self, WindowConditions, exit_code, fail};
 use super::commands::id_of;
-use crate::command_lines::Stay;
+use crate::command_lines::StayArgument;
+use crate::command_refusal::CommandRefusal;
 use crate::output;
-use crate::refusal::Refusal;
-use resolab_link::carrying::ferry::ending_signals;
-use resolab_link::carrying::keep_awake;
+use resolab_link::datapath::forwarder::ending_signals;
+use resolab_link::datapath::keep_awake;
 use resolab_link::netem::{NetemCapabilities, NetemError, NetemPath, NetemWindow};
 use resolab_link::profile;
 use resolab_record::{
@@ -24,7 +24,7 @@ const UNABLE: &str = "the netem back end cannot; use --backend tun";
 
 /// The options of the command line besides the link.
 #[derive(Clone, Copy)]
-pub struct Wishes {
+pub struct NetemPathOptions {
     /// True for addresses of both IP families.
     pub ipv6: bool,
     /// True to keep processors from halting.
@@ -32,40 +32,40 @@ pub struct Wishes {
     /// True for a capture from the start.
     pub captures: bool,
     /// The option to stay after the end of standard input.
-    pub stay: Stay,
+    pub stay: StayArgument,
 }
 
 /// Runs until standard input ends or a signal arrives.
-pub fn run(profile: LinkProfile, seed: u64, wishes: Wishes) -> ExitCode {
-    let Wishes {
+pub fn run(profile: LinkProfile, seed: u64, options: NetemPathOptions) -> ExitCode {
+    let NetemPathOptions {
         ipv6,
         keep_awake,
         captures,
         stay,
-    } = wishes;
+    } = options;
     if captures {
         let what = format!("capture packets: {UNABLE}");
-        return failed(output::EXIT_UNSUPPORTED, what);
+        return fail(output::EXIT_UNSUPPORTED, what);
     }
     let path = match NetemPath::open(&profile, seed, ipv6) {
         Ok(path) => path,
-        Err(error) => return failed(code(&error), error),
+        Err(error) => return fail(code(&error), error),
     };
     if keep_awake && let Err(error) = keep_awake::start() {
         let what = format!("keep processors awake: {error}");
-        return failed(output::EXIT_MACHINE, what);
+        return fail(output::EXIT_MACHINE, what);
     }
-    say_what_was_refused(&path.grants);
-    let conditions = Conditions {
+    warn_of_refused_capabilities(&path.capabilities);
+    let conditions = WindowConditions {
         ipv6,
         backend: PathBackend::Netem,
         keep_awake,
         realtime_scheduling: false,
     };
-    let served = announce::announce(&profile, seed, conditions, path.grants.rootless)
-        .map_err(ServeError::Output)
+    let served = announce::announce(&profile, seed, conditions, path.capabilities.rootless)
+        .map_err(NetemCommandsError::Output)
         .and_then(|()| {
-            Controller {
+            NetemController {
                 path,
                 profile,
                 conditions,
@@ -74,8 +74,8 @@ pub fn run(profile: LinkProfile, seed: u64, wishes: Wishes) -> ExitCode {
         });
     match served {
         Ok(()) => ExitCode::SUCCESS,
-        Err(ServeError::Output(error)) => Refusal::unwritten(error).exit(),
-        Err(error) => failed(output::EXIT_INTERNAL, error),
+        Err(NetemCommandsError::Output(error)) => CommandRefusal::unwritten(error).exit(),
+        Err(error) => fail(output::EXIT_INTERNAL, error),
     }
 }
 
@@ -91,13 +91,13 @@ fn code(error: &NetemError) -> u8 {
     }
 }
 
-fn say_what_was_refused(grants: &NetemCapabilities) {
-    if !grants.seeded {
+fn warn_of_refused_capabilities(capabilities: &NetemCapabilities) {
+    if !capabilities.seeded {
         output::note(
             "the random draws do not follow from the seed: that takes Linux 6.6 and iproute2 6.6",
         );
     }
-    for setting in &grants.refused_settings {
+    for setting in &capabilities.refused_settings {
         let (name, error) = (setting.name, setting.error);
         output::note(format!("could not set {name} in the hosts: {error}"));
     }
@@ -105,14 +105,14 @@ fn say_what_was_refused(grants: &NetemCapabilities) {
 
 /// The reason for the end of serving commands; messages follow "failed to".
 #[derive(Debug)]
-enum ServeError {
+enum NetemCommandsError {
     Netem(NetemError),
     Threads(io::Error),
     Input(io::Error),
     Output(io::Error),
 }
 
-impl std::fmt::Display for ServeError {
+impl std::fmt::Display for NetemCommandsError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Netem(error) => error.fmt(formatter),
@@ -124,29 +124,29 @@ impl std::fmt::Display for ServeError {
 }
 
 /// An event of a running path.
-enum Event {
+enum NetemEvent {
     Line(io::Result<String>),
     End,
 }
 
 /// The handler of commands, on the thread inside the namespace of the link.
-struct Controller {
+struct NetemController {
     path: NetemPath,
     profile: LinkProfile,
-    conditions: Conditions,
+    conditions: WindowConditions,
 }
 
-impl Controller {
-    fn serve(&mut self, stay: Stay) -> Result<(), ServeError> {
+impl NetemController {
+    fn serve(&mut self, stay: StayArgument) -> Result<(), NetemCommandsError> {
         let (sender, events) = channel();
         let signals = sender.clone();
         start("signals", move || wait_for_signal(&signals))?;
         start("commands", move || read_lines(&sender, stay))?;
         for event in events {
-            let Event::Line(line) = event else {
+            let NetemEvent::Line(line) = event else {
                 break;
             };
-            let line = line.map_err(ServeError::Input)?;
+            let line = line.map_err(NetemCommandsError::Input)?;
             if !line.trim().is_empty() {
                 self.carry_out(&line)?;
             }
@@ -154,11 +154,14 @@ impl Controller {
         Ok(())
     }
 
-    fn carry_out(&mut self, line: &str) -> Result<(), ServeError> {
+    fn carry_out(&mut self, line: &str) -> Result<(), NetemCommandsError> {
         let unable = |id, what: &str| write_done(id, Some(format!("failed to {what}: {UNABLE}")));
         match serde_json::from_str(line) {
             Ok(PathCommand::Summary { id, label }) => {
-                let window = self.path.close_window().map_err(ServeError::Netem)?;
+                let window = self
+                    .path
+                    .close_window()
+                    .map_err(NetemCommandsError::Netem)?;
                 write(&Record::PathSummary(Box::new(self.summary(window, label))))?;
                 write_done(id, None)
             }
@@ -181,7 +184,7 @@ impl Controller {
         id: u64,
         wanted: LinkProfile,
         seed: Option<u64>,
-    ) -> Result<(), ServeError> {
+    ) -> Result<(), NetemCommandsError> {
         let refused = |error: String| write_done(id, Some(format!("failed to {error}")));
         let profile = match profile::complete(wanted) {
             Ok(profile) => profile,
@@ -197,7 +200,7 @@ impl Controller {
                 write_done(id, None)
             }
             Err(error @ NetemError::Unsupported { .. }) => refused(error.to_string()),
-            Err(error) => Err(ServeError::Netem(error)),
+            Err(error) => Err(NetemCommandsError::Netem(error)),
         }
     }
 
@@ -220,33 +223,33 @@ impl Controller {
     }
 }
 
-fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), ServeError> {
+fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), NetemCommandsError> {
     let thread = thread::Builder::new().name(name.to_owned()).spawn(work);
-    thread.map(drop).map_err(ServeError::Threads)
+    thread.map(drop).map_err(NetemCommandsError::Threads)
 }
 
 /// Waits for a signal to end the path; these signals are blocked in every thread.
-fn wait_for_signal(events: &Sender<Event>) {
+fn wait_for_signal(events: &Sender<NetemEvent>) {
     while ending_signals().wait().is_err() {}
     // Nobody listens any more if the path has ended by itself.
-    let _ = events.send(Event::End);
+    let _ = events.send(NetemEvent::End);
 }
 
-fn read_lines(events: &Sender<Event>, stay: Stay) {
+fn read_lines(events: &Sender<NetemEvent>, stay: StayArgument) {
     let began = Instant::now();
     for line in io::stdin().lock().lines() {
-        if events.send(Event::Line(line)).is_err() {
+        if events.send(NetemEvent::Line(line)).is_err() {
             return;
         }
     }
     stay.end(began);
-    let _ = events.send(Event::End);
+    let _ = events.send(NetemEvent::End);
 }
 
-fn write_done(id: u64, error: Option<String>) -> Result<(), ServeError> {
-    announce::write_done(id, error).map_err(ServeError::Output)
+fn write_done(id: u64, error: Option<String>) -> Result<(), NetemCommandsError> {
+    announce::write_done(id, error).map_err(NetemCommandsError::Output)
 }
 
-fn write(record: &Record) -> Result<(), ServeError> {
-    output::write_record(record).map_err(ServeError::Output)
+fn write(record: &Record) -> Result<(), NetemCommandsError> {
+    output::write_record(record).map_err(NetemCommandsError::Output)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The distribution of pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Intervals {
+pub(super) enum PauseDistribution {
     /// Each pause has the length of --interval-ms.
     Constant,
     /// Exponentially distributed with that mean, by --seed: independent queries.
@@ -14,18 +14,18 @@ pub(super) enum Intervals {
 }
 
 /// The generator of pause lengths.
-pub(super) struct Pauses {
+pub(super) struct PauseSequence {
     mean: Duration,
     /// The random generator; `None` when all pauses are equal.
     draw: Option<SplitMix64>,
     is_first: bool,
 }
 
-impl Pauses {
-    pub fn new(mean: Duration, intervals: Intervals, seed: u64) -> Self {
+impl PauseSequence {
+    pub fn new(mean: Duration, intervals: PauseDistribution, seed: u64) -> Self {
         Self {
             mean,
-            draw: (intervals == Intervals::Exponential).then(|| SplitMix64::of(seed)),
+            draw: (intervals == PauseDistribution::Exponential).then(|| SplitMix64::new(seed)),
             is_first: true,
         }
     }
@@ -56,14 +56,14 @@ mod tests {
 
     const MEAN: Duration = Duration::from_millis(200);
 
-    fn drawn(intervals: Intervals, seed: u64) -> Vec<Duration> {
-        let mut pauses = Pauses::new(MEAN, intervals, seed);
+    fn drawn(intervals: PauseDistribution, seed: u64) -> Vec<Duration> {
+        let mut pauses = PauseSequence::new(MEAN, intervals, seed);
         (0..20_001).map(|_| pauses.next()).collect()
     }
 
     #[test]
     fn constant_pauses_are_alike_but_for_the_first() {
-        let pauses = drawn(Intervals::Constant, 1);
+        let pauses = drawn(PauseDistribution::Constant, 1);
         assert_eq!(pauses[0], Duration::ZERO);
         assert!(pauses[1..].iter().all(|pause| *pause == MEAN));
     }
@@ -71,7 +71,7 @@ mod tests {
     #[tokio::test]
     async fn a_pause_between_queries_lasts_as_long_as_it_says_at_least() {
         const PAUSE: Duration = Duration::from_micros(2_300);
-        let mut pauses = Pauses::new(PAUSE, Intervals::Constant, 1);
+        let mut pauses = PauseSequence::new(PAUSE, PauseDistribution::Constant, 1);
         pauses.wait().await;
         let begun_ns = monotonic_ns();
         pauses.wait().await;
@@ -80,9 +80,9 @@ mod tests {
 
     #[test]
     fn drawn_pauses_are_exponential_and_fixed_by_their_seed() {
-        let pauses = drawn(Intervals::Exponential, 7);
-        assert_eq!(pauses, drawn(Intervals::Exponential, 7));
-        assert_ne!(pauses, drawn(Intervals::Exponential, 8));
+        let pauses = drawn(PauseDistribution::Exponential, 7);
+        assert_eq!(pauses, drawn(PauseDistribution::Exponential, 7));
+        assert_ne!(pauses, drawn(PauseDistribution::Exponential, 8));
         let drawn = &pauses[1..];
         let mean = drawn.iter().sum::<Duration>().as_secs_f64() / drawn.len() as f64;
         assert!((mean - 0.2).abs() < 0.005, "{mean}");

@@ -1,8 +1,8 @@
 //! The order of resolvers and questions in `resolab-core query`. Not for: sending queries.
 
-use super::pause::Pauses;
-use super::shuffle::Shuffle;
-use super::target::Target;
+use super::pause::PauseSequence;
+use super::queried_resolver::QueriedResolver;
+use super::shuffle::ResolverShuffle;
 use resolab_dns::Question;
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 /// The sequence of queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pace {
+pub(super) enum QueryPacing {
     /// Each query follows the end of the query before.
     OneByOne,
     /// The queries for a name leave at the same time.
@@ -24,19 +24,19 @@ pub(super) enum Pace {
 }
 
 /// All rounds of queries.
-pub(super) struct Rounds {
-    pub targets: Vec<Arc<Target>>,
+pub(super) struct QueryRounds {
+    pub targets: Vec<Arc<QueriedResolver>>,
     /// The questions for each name, by type.
     pub names: Vec<Vec<Arc<Question>>>,
     pub count: u64,
-    pub pauses: Pauses,
-    pub shuffle: Option<Shuffle>,
-    pub pace: Pace,
+    pub pauses: PauseSequence,
+    pub shuffle: Option<ResolverShuffle>,
+    pub pace: QueryPacing,
     /// True when a connection is closed after a query, or after queries sent together.
     pub is_cold: bool,
 }
 
-impl Rounds {
+impl QueryRounds {
     pub async fn run(mut self) -> io::Result<()> {
         let mut watches = JoinSet::new();
         for target in &self.targets {
@@ -44,8 +44,10 @@ impl Rounds {
             watches.spawn(async move { target.watch_idle().await });
         }
         match self.pace {
-            Pace::Outstanding(most) => self.ask_outstanding(most).await?,
-            Pace::OneByOne | Pace::Together | Pace::InMessages { .. } => self.ask_in_turn().await?,
+            QueryPacing::Outstanding(most) => self.ask_outstanding(most).await?,
+            QueryPacing::OneByOne | QueryPacing::Together | QueryPacing::InMessages { .. } => {
+                self.ask_in_turn().await?;
+            }
         }
         for target in &self.targets {
             target.close().await;
@@ -73,24 +75,28 @@ impl Rounds {
     fn groups(&self) -> Vec<Vec<Arc<Question>>> {
         let questions = self.names.iter().flatten().map(Arc::clone);
         match self.pace {
-            Pace::Together => self.names.clone(),
-            Pace::InMessages { count, .. } => {
+            QueryPacing::Together => self.names.clone(),
+            QueryPacing::InMessages { count, .. } => {
                 let questions: Vec<_> = questions.collect();
                 questions.chunks(count).map(<[_]>::to_vec).collect()
             }
-            Pace::OneByOne | Pace::Outstanding(_) => questions.map(|one| vec![one]).collect(),
+            QueryPacing::OneByOne | QueryPacing::Outstanding(_) => {
+                questions.map(|question| vec![question]).collect()
+            }
         }
     }
 
-    async fn ask(&self, target: &Arc<Target>, group: &[Arc<Question>]) -> io::Result<()> {
+    async fn ask(&self, target: &Arc<QueriedResolver>, group: &[Arc<Question>]) -> io::Result<()> {
         let Some(first) = group.first() else {
             return Ok(());
         };
         target.prepare(first).await?;
         match self.pace {
-            Pace::Together => target.ask_together(group).await?,
-            Pace::InMessages { one_by_one, .. } => target.ask_several(group, one_by_one).await?,
-            Pace::OneByOne | Pace::Outstanding(_) => target.ask(first).await?,
+            QueryPacing::Together => target.ask_together(group).await?,
+            QueryPacing::InMessages { one_by_one, .. } => {
+                target.ask_several(group, one_by_one).await?;
+            }
+            QueryPacing::OneByOne | QueryPacing::Outstanding(_) => target.ask(first).await?,
         }
         if self.is_cold {
             target.close().await;
@@ -103,7 +109,7 @@ impl Rounds {
         let mut order: Vec<usize> = (0..self.targets.len()).collect();
         self.draw(&mut order);
         for index in order {
-            let mut pipeline = Pipeline::new(&self.targets[index], most);
+            let mut pipeline = QueryPipeline::new(&self.targets[index], most);
             for _ in 0..self.count {
                 for question in self.names.iter().flatten() {
                     self.pauses.wait().await;
@@ -123,18 +129,18 @@ impl Rounds {
 }
 
 /// A limited number of queries in flight to a resolver.
-struct Pipeline<'a> {
-    target: &'a Arc<Target>,
+struct QueryPipeline<'a> {
+    target: &'a Arc<QueriedResolver>,
     permits: Arc<Semaphore>,
-    under_way: JoinSet<io::Result<()>>,
+    queries: JoinSet<io::Result<()>>,
 }
 
-impl<'a> Pipeline<'a> {
-    fn new(target: &'a Arc<Target>, most: usize) -> Self {
+impl<'a> QueryPipeline<'a> {
+    fn new(target: &'a Arc<QueriedResolver>, most: usize) -> Self {
         Self {
             target,
             permits: Arc::new(Semaphore::new(most)),
-            under_way: JoinSet::new(),
+            queries: JoinSet::new(),
         }
     }
 
@@ -143,19 +149,19 @@ impl<'a> Pipeline<'a> {
         let permit = Arc::clone(&self.permits).acquire_owned().await;
         self.target.prepare(question).await?;
         let (target, question) = (Arc::clone(self.target), Arc::clone(question));
-        self.under_way.spawn(async move {
+        self.queries.spawn(async move {
             let asked = target.ask(&question).await;
             drop(permit);
             asked
         });
-        while let Some(done) = self.under_way.try_join_next() {
+        while let Some(done) = self.queries.try_join_next() {
             done.map_err(io::Error::other)??;
         }
         Ok(())
     }
 
     async fn finish(mut self) -> io::Result<()> {
-        while let Some(done) = self.under_way.join_next().await {
+        while let Some(done) = self.queries.join_next().await {
             done.map_err(io::Error::other)??;
         }
         Ok(())

@@ -3,11 +3,11 @@
 use resolab_load::SplitMix64;
 
 /// A Fisher-Yates shuffle: the same seed gives the same order on every machine.
-pub(super) struct Shuffle(SplitMix64);
+pub(super) struct ResolverShuffle(SplitMix64);
 
-impl Shuffle {
-    pub fn by(seed: u64) -> Self {
-        Self(SplitMix64::of(seed))
+impl ResolverShuffle {
+    pub fn new(seed: u64) -> Self {
+        Self(SplitMix64::new(seed))
     }
 
     /// Shuffles `order` in place.
@@ -26,7 +26,7 @@ mod tests {
     #[test]
     fn a_seed_fixes_the_orders_and_they_are_all_reached() {
         let orders = |seed| {
-            let (mut shuffle, mut order) = (Shuffle::by(seed), vec![0, 1, 2]);
+            let (mut shuffle, mut order) = (ResolverShuffle::new(seed), vec![0, 1, 2]);
             let mut next = || {
                 shuffle.apply(&mut order);
                 order.clone()

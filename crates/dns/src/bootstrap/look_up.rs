@@ -6,7 +6,7 @@ use crate::exchange::ExchangeLog;
 use crate::message::{build_query, check_echo, random_id, read_response};
 use crate::question::Question;
 use crate::transports::doudp;
-use crate::transports::retry::{Retries, UdpRetryPolicy};
+use crate::transports::retry::{ResolverRetries, UdpRetryPolicy};
 use resolab_record::{Bootstrap, Failure};
 use resolab_transport::client::{MeasuredFailure, SetupLog};
 use std::fmt::Display;
@@ -15,16 +15,16 @@ use std::sync::Arc;
 
 /// A resolver's address, or how to look it up.
 #[derive(Debug, Clone)]
-pub enum Location {
+pub enum ResolverLocation {
     /// A known address, with its source.
     Known(SocketAddr, Bootstrap),
     /// An address to look up each time a session is opened.
-    Unknown(LookUp),
+    Unknown(ResolverLookUp),
     /// An earlier look-up without a result: every opening fails with this reason.
     Missing(String),
 }
 
-impl From<(SocketAddr, Bootstrap)> for Location {
+impl From<(SocketAddr, Bootstrap)> for ResolverLocation {
     fn from((address, bootstrap): (SocketAddr, Bootstrap)) -> Self {
         Self::Known(address, bootstrap)
     }
@@ -32,7 +32,7 @@ impl From<(SocketAddr, Bootstrap)> for Location {
 
 /// A host name, and the resolver to ask for its address.
 #[derive(Debug, Clone)]
-pub struct LookUp {
+pub struct ResolverLookUp {
     /// The resolver's host name.
     pub host: String,
     /// The port of the resolver.
@@ -41,13 +41,13 @@ pub struct LookUp {
     pub by: Option<SocketAddr>,
 }
 
-impl Location {
+impl ResolverLocation {
     /// Returns the source of the address.
     pub fn bootstrap(&self) -> Bootstrap {
         match self {
             Self::Known(_, bootstrap) => *bootstrap,
-            Self::Unknown(LookUp { by: Some(_), .. }) => Bootstrap::Resolver,
-            Self::Unknown(LookUp { by: None, .. }) | Self::Missing(_) => Bootstrap::System,
+            Self::Unknown(ResolverLookUp { by: Some(_), .. }) => Bootstrap::Resolver,
+            Self::Unknown(ResolverLookUp { by: None, .. }) | Self::Missing(_) => Bootstrap::System,
         }
     }
 
@@ -78,7 +78,7 @@ impl Location {
     }
 }
 
-impl LookUp {
+impl ResolverLookUp {
     /// Asks the resolver `by`, or the system, for the address: first A, then AAAA.
     pub(super) async fn ask(&self) -> Result<SocketAddr, MeasuredFailure> {
         let Some(resolver) = self.by else {
@@ -110,7 +110,10 @@ impl LookUp {
             Question::parse(&self.host, record_type).map_err(|error| self.failure(error))?;
         let query = build_query(&question, random_id(), &QueryEdns::default())
             .map_err(|error| self.failure(error))?;
-        let (retries, log) = (Retries::new(UdpRetryPolicy::System), ExchangeLog::default());
+        let (retries, log) = (
+            ResolverRetries::new(UdpRetryPolicy::System),
+            ExchangeLog::default(),
+        );
         let message = doudp::exchange(resolver, &retries, &query, &Arc::default(), &log)
             .await
             .map_err(|failure| self.failure(failure))?;

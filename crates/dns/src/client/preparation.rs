@@ -5,7 +5,7 @@ use super::options::ClientOptions;
 use crate::iana;
 use crate::resolver_address::ResolverAddress;
 use crate::transports::http_message::RequestTemplate;
-use crate::transports::retry::Retries;
+use crate::transports::retry::ResolverRetries;
 use resolab_record::DnsTransport;
 use resolab_transport::client::{QuicClient, TlsClient, TlsConfigError, Trust, TrustError};
 use resolab_transport::stamped_udp::keep_stamping;
@@ -25,7 +25,7 @@ pub enum ClientError {
 
 /// A transport, with everything needed to open its connections.
 pub(super) enum Transport {
-    Udp(Arc<Retries>),
+    Udp(Arc<ResolverRetries>),
     Tcp,
     Tls(TlsClient),
     H2(TlsClient, RequestTemplate),
@@ -52,7 +52,7 @@ pub fn tls_of(
     resolver: &ResolverAddress,
     options: &ClientOptions,
 ) -> Result<(Option<TlsClient>, Option<bool>), ClientError> {
-    match Preparation::of(resolver.transport) {
+    match Preparation::from_transport(resolver.transport) {
         Preparation::Plain(_) => Ok((None, None)),
         Preparation::Encrypted(alpn, _) => {
             let (tls, is_checked) = tls_with(alpn, resolver, options)?;
@@ -75,10 +75,10 @@ fn tls_with(
 fn trust_in(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Trust, TrustError> {
     let pins = options.pins.clone();
     if options.is_insecure {
-        return Ok(Trust::in_pins_only(pins));
+        return Ok(Trust::from_pins(pins));
     }
     let hashes = resolver.certificate_hashes.clone();
-    Trust::in_authorities(options.ca_file.as_deref(), pins, hashes)
+    Trust::from_authorities(options.ca_file.as_deref(), pins, hashes)
 }
 
 /// The way to prepare a transport.
@@ -91,10 +91,10 @@ enum Preparation {
 type MakeEncrypted = fn(&TlsClient, RequestTemplate) -> Result<Transport, TlsConfigError>;
 
 impl Preparation {
-    fn of(transport: DnsTransport) -> Self {
+    fn from_transport(transport: DnsTransport) -> Self {
         match transport {
             DnsTransport::Doudp => Self::Plain(|options| {
-                Transport::Udp(Arc::new(Retries::new(options.udp_retry_policy)))
+                Transport::Udp(Arc::new(ResolverRetries::new(options.udp_retry_policy)))
             }),
             DnsTransport::Dotcp => Self::Plain(|_| Transport::Tcp),
             DnsTransport::Dot => {
@@ -114,16 +114,16 @@ impl Preparation {
 }
 
 /// A transport with its TLS, and true when the TLS checks certificates.
-pub(super) struct Prepared {
+pub(super) struct PreparedTransport {
     pub transport: Transport,
     pub tls: Option<TlsClient>,
     pub certificate_checked: Option<bool>,
 }
 
-impl Prepared {
+impl PreparedTransport {
     pub fn new(resolver: &ResolverAddress, options: &ClientOptions) -> Result<Self, ClientError> {
         keep_stamping();
-        Ok(match Preparation::of(resolver.transport) {
+        Ok(match Preparation::from_transport(resolver.transport) {
             Preparation::Plain(make) => Self {
                 transport: make(options),
                 tls: None,

@@ -1,7 +1,7 @@
 //! A client of one resolver and one page, prepared before any clock starts. Not for: fetching.
 
-use super::knowledge::Knowledge;
 use super::page::PageAddress;
+use super::page_coverage::PageCoverage;
 use crate::client::ClientError;
 use crate::edns::{ClientEdns, EdnsOptions};
 use crate::iana;
@@ -11,7 +11,7 @@ use crate::transports::http_message::RequestTemplate;
 use resolab_http::{H2Windows, PAGE_WINDOWS, private_alpn};
 use resolab_record::{CoalescingMode, DnsTransport, DohMethod, HandshakeMode, KeyExchangeGroup};
 use resolab_transport::client::{
-    AddressTokens, QuicClient, TicketStore, TlsClient, TlsConfigError, Trust,
+    ClientAddressTokens, ClientTicketStore, QuicClient, TlsClient, TlsConfigError, Trust,
 };
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -66,14 +66,14 @@ impl From<TlsConfigError> for FetchError {
 }
 
 /// QUIC to one server name with one ALPN, and the tickets and tokens kept for later connections.
-pub(super) struct Server {
+pub(super) struct QuicServer {
     pub(super) name: String,
     pub(super) quic: QuicClient,
-    pub(super) tickets: Option<Arc<TicketStore>>,
-    pub(super) tokens: Arc<AddressTokens>,
+    pub(super) tickets: Option<Arc<ClientTicketStore>>,
+    pub(super) tokens: Arc<ClientAddressTokens>,
 }
 
-impl Server {
+impl QuicServer {
     fn new(
         trust: &Trust,
         name: &str,
@@ -83,9 +83,9 @@ impl Server {
         let tls = TlsClient::new(trust, name, alpn, options.handshake_mode, &options.groups)?;
         let keeps = options.keeps_address_tokens && options.handshake_mode != HandshakeMode::Full;
         let tokens = Arc::new(if keeps {
-            AddressTokens::default()
+            ClientAddressTokens::default()
         } else {
-            AddressTokens::forgotten()
+            ClientAddressTokens::without_memory()
         });
         let quic = QuicClient::new(&tls)?.with_tokens(Arc::clone(&tokens));
         let H2Windows {
@@ -111,12 +111,12 @@ pub struct FetchClient {
     pub(super) edns: ClientEdns,
     pub(super) template: RequestTemplate,
     /// The server of the connection carrying the query.
-    pub(super) dns: Server,
+    pub(super) dns: QuicServer,
     /// The server of a connection for the page alone.
-    pub(super) web: Server,
+    pub(super) web: QuicServer,
     /// True when the last fetch needed a connection for the page alone.
     pub(super) web_was_used: AtomicBool,
-    pub(super) known: Mutex<Knowledge>,
+    pub(super) known: Mutex<PageCoverage>,
 }
 
 impl FetchClient {
@@ -128,7 +128,7 @@ impl FetchClient {
         options: FetchOptions,
     ) -> Result<Self, FetchError> {
         let alpn = alpn_of(&resolver, &options)?;
-        let trust = Trust::in_authorities(
+        let trust = Trust::from_authorities(
             options.ca_file.as_deref(),
             Vec::new(),
             resolver.certificate_hashes.clone(),
@@ -141,8 +141,8 @@ impl FetchClient {
             )?,
             edns: ClientEdns::new(options.edns, resolver_at.ip(), true),
             template: RequestTemplate::new(&resolver, DohMethod::Post),
-            dns: Server::new(&trust, &resolver.host, alpn, &options)?,
-            web: Server::new(&trust, &page.host, iana::ALPN_H3, &options)?,
+            dns: QuicServer::new(&trust, &resolver.host, alpn, &options)?,
+            web: QuicServer::new(&trust, &page.host, iana::ALPN_H3, &options)?,
             web_was_used: AtomicBool::new(options.mode == CoalescingMode::Separate),
             known: Mutex::default(),
             options,

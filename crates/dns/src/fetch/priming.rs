@@ -1,8 +1,8 @@
 //! Fetches before a measured fetch that depends on earlier fetches: on tickets, address tokens and
 //! the server's origins. Runs outside every clock, in the same process.
 
-use super::client::{FetchClient, Server};
-use crate::asking::TICKET_SLACK;
+use super::client::{FetchClient, QuicServer};
+use crate::query::TICKET_SLACK;
 use resolab_record::{FetchRecord, QueryPurpose};
 use resolab_transport::client::SetupLog;
 use std::sync::PoisonError;
@@ -12,9 +12,9 @@ use std::time::Duration;
 impl FetchClient {
     /// Fetches once, and returns the record.
     pub async fn fetch_once(&self, sequence: u64, deadline: Duration) -> FetchRecord {
-        let (course, result) = self.run(self.options.is_speculative, deadline).await;
-        let record = self.record(&course, &result, QueryPurpose::Measured, sequence);
-        course.close().await;
+        let (progress, result) = self.run(self.options.is_speculative, deadline).await;
+        let record = self.record(&progress, &result, QueryPurpose::Measured, sequence);
+        progress.close().await;
         record
     }
 
@@ -24,12 +24,18 @@ impl FetchClient {
         if !self.dns.lacks_tickets() && !self.lacks_web_tickets() {
             return None;
         }
-        let (course, result) = self.run(false, deadline).await;
-        let record = self.record(&course, &result, QueryPurpose::Priming, sequence);
+        let (progress, result) = self.run(false, deadline).await;
+        let record = self.record(&progress, &result, QueryPurpose::Priming, sequence);
         if result.is_ok() {
             let logs: Vec<_> = {
-                let opened = course.opened.lock().unwrap_or_else(PoisonError::into_inner);
-                opened.iter().map(|one| one.log.clone()).collect()
+                let opened = progress
+                    .opened
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                opened
+                    .iter()
+                    .map(|connection| connection.log.clone())
+                    .collect()
             };
             let round_trip = logs.iter().filter_map(|log| round_trip(log)).max();
             let round_trip = round_trip.unwrap_or_default();
@@ -40,7 +46,7 @@ impl FetchClient {
                 }
             }
         }
-        course.close().await;
+        progress.close().await;
         Some(record)
     }
 
@@ -49,7 +55,7 @@ impl FetchClient {
     }
 }
 
-impl Server {
+impl QuicServer {
     fn lacks_tickets(&self) -> bool {
         let tickets = self.tickets.as_ref();
         tickets.is_some_and(|tickets| tickets.count() == 0)

@@ -1,7 +1,7 @@
 //! Writes the record of a fetch, after its clock. Not for: deciding anything.
 
 use super::client::FetchClient;
-use super::run::{Course, Opened};
+use super::run::{FetchProgress, FetchedConnection};
 use resolab_record::{FetchConnection, FetchRecord, QueryPurpose};
 use resolab_transport::client::{Handshake, MeasuredFailure};
 use std::sync::{Arc, PoisonError};
@@ -9,17 +9,17 @@ use std::sync::{Arc, PoisonError};
 impl FetchClient {
     pub(super) fn record(
         &self,
-        course: &Course,
+        progress: &FetchProgress,
         result: &Result<(), MeasuredFailure>,
         purpose: QueryPurpose,
         sequence: u64,
     ) -> FetchRecord {
-        let since = |at: Option<u64>| at.map(|at| at.saturating_sub(course.time_origin_ns));
-        let connections = course.connections();
-        let response = course.response.get();
-        let name_complete_ns = response.and(since(course.query.query_exchange.end_ns()));
+        let since = |at: Option<u64>| at.map(|at| at.saturating_sub(progress.time_origin_ns));
+        let connections = progress.connections();
+        let response = progress.response.get();
+        let name_complete_ns = response.and(since(progress.query.query_exchange.end_ns()));
         let page = {
-            let page = course.page.lock().unwrap_or_else(PoisonError::into_inner);
+            let page = progress.page.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(&page)
         };
         // What came before the name was known is a page once it is.
@@ -28,7 +28,7 @@ impl FetchClient {
         let page_complete_ns = with_name(page.exchange.end_ns()).filter(|_| result.is_ok());
         let rtts = connections
             .iter()
-            .filter_map(|one| one.connection_min_rtt_ns);
+            .filter_map(|facts| facts.connection_min_rtt_ns);
         let rtt_ns = rtts.min().filter(|&rtt| rtt > 0);
         let round_trips = |ns: Option<u64>| Some(ns? as f64 / rtt_ns? as f64);
         let failure = result.as_ref().err();
@@ -39,22 +39,22 @@ impl FetchClient {
             resolver: self.resolver.url.clone(),
             purpose,
             sequence,
-            time_origin_ns: course.time_origin_ns,
+            time_origin_ns: progress.time_origin_ns,
             requested_handshake_mode: self.options.handshake_mode,
             connections,
-            query_start_ns: since(course.query.query_exchange.start_ns()),
+            query_start_ns: since(progress.query.query_exchange.start_ns()),
             name_complete_ns,
             rcode: response.map(|response| response.rcode.clone()),
             addresses: response.map_or(Vec::new(), |response| response.addresses.clone()),
-            speculation: course.speculation.get().copied(),
-            coverage_source: course.coverage.get().copied(),
-            shared_because: course.shared_because.get().copied(),
+            speculation: progress.speculation.get().copied(),
+            coverage_source: progress.coverage.get().copied(),
+            shared_because: progress.shared_because.get().copied(),
             page_request_ns: since(page.exchange.start_ns()),
             page_head_ns: since(page.response.start_ns()),
             page_first_byte_ns,
             page_complete_ns,
-            status: course.status.get().map(http::StatusCode::as_u16),
-            page_bytes: course.page_bytes.get().copied(),
+            status: progress.status.get().map(http::StatusCode::as_u16),
+            page_bytes: progress.page_bytes.get().copied(),
             name_round_trip_count: round_trips(name_complete_ns),
             first_byte_round_trip_count: round_trips(page_first_byte_ns),
             page_round_trip_count: round_trips(page_complete_ns),
@@ -64,15 +64,15 @@ impl FetchClient {
     }
 }
 
-impl Course {
+impl FetchProgress {
     fn connections(&self) -> Vec<FetchConnection> {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let one = |opened: &Opened| connection(opened, self.time_origin_ns);
-        opened.iter().map(one).collect()
+        let facts = |opened: &FetchedConnection| connection(opened, self.time_origin_ns);
+        opened.iter().map(facts).collect()
     }
 }
 
-fn connection(opened: &Opened, time_origin_ns: u64) -> FetchConnection {
+fn connection(opened: &FetchedConnection, time_origin_ns: u64) -> FetchConnection {
     let since = |at: Option<u64>| at.map(|at| at.saturating_sub(time_origin_ns));
     let log = &opened.log;
     let handshake = log.handshake();

@@ -1,10 +1,10 @@
 //! One fetch under its clock: the connection, the query, the page on the same connection or on
 //! another. Not for: writing the record (`record`).
 
-use super::client::{FetchClient, Server};
+use super::client::{FetchClient, QuicServer};
 use crate::exchange::ExchangeLog;
 use crate::iana::{self, doq_error};
-use crate::message::{Response, build_query, check_echo, read_response};
+use crate::message::{DnsResponse, build_query, check_echo, read_response};
 use crate::transports::doh3::Doh3Session;
 use crate::transports::doq::DoqSession;
 use http::StatusCode;
@@ -28,7 +28,7 @@ const PAGE_MAX_BYTES: usize = 64 << 20;
 const CLOSE_LEAVES_WITHIN: Duration = Duration::from_millis(2);
 
 /// A connection of a fetch, with the facts for its record.
-pub(super) struct Opened {
+pub(super) struct FetchedConnection {
     pub address: SocketAddr,
     pub server_name: String,
     pub address_token_used: bool,
@@ -38,11 +38,11 @@ pub(super) struct Opened {
 
 /// The known facts of a fetch, filled in during the fetch and kept after a deadline.
 #[derive(Default)]
-pub(super) struct Course {
+pub(super) struct FetchProgress {
     pub time_origin_ns: u64,
-    pub opened: Mutex<Vec<Opened>>,
+    pub opened: Mutex<Vec<FetchedConnection>>,
     pub query: ExchangeLog,
-    pub response: OnceLock<Response>,
+    pub response: OnceLock<DnsResponse>,
     /// The times of the request whose response is the page.
     pub page: Mutex<Arc<ResponseTimes>>,
     pub coverage: OnceLock<CoverageSource>,
@@ -53,24 +53,24 @@ pub(super) struct Course {
 }
 
 /// The page as received, with any status.
-struct Page {
+struct FetchedPage {
     status: StatusCode,
     bytes: u64,
 }
 
 /// The connection to the resolver.
-struct Resolver {
+struct OpenResolver {
     /// HTTP/3 on the connection; `None` when the connection is DoQ only.
     http: Option<Arc<H3Client>>,
-    carrier: Carrier,
+    carrier: DnsSession,
 }
 
-enum Carrier {
+enum DnsSession {
     Doh3(Doh3Session),
     Doq(DoqSession),
 }
 
-impl Course {
+impl FetchProgress {
     fn begin() -> Self {
         Self {
             time_origin_ns: monotonic_ns(),
@@ -86,75 +86,80 @@ impl Course {
     pub async fn close(&self) {
         let opened =
             std::mem::take(&mut *self.opened.lock().unwrap_or_else(PoisonError::into_inner));
-        for quic in opened.into_iter().filter_map(|one| one.quic) {
+        for quic in opened.into_iter().filter_map(|connection| connection.quic) {
             let handshake = quic.log.handshake();
-            let is_doq = handshake.is_some_and(|it| it.alpn.as_deref() == Some(iana::ALPN_DOQ));
+            let is_doq = handshake
+                .is_some_and(|handshake| handshake.alpn.as_deref() == Some(iana::ALPN_DOQ));
             quic.close(if is_doq {
                 doq_error::NO_ERROR
             } else {
                 H3_NO_ERROR
             });
-            quic.drained(CLOSE_LEAVES_WITHIN).await;
+            quic.wait_until_drained(CLOSE_LEAVES_WITHIN).await;
         }
     }
 }
 
 impl FetchClient {
-    /// Fetches name and page. Open connections stay open until the course is closed.
+    /// Fetches name and page. Open connections stay open until `FetchProgress::close`.
     pub(super) async fn run(
         &self,
         is_speculative: bool,
         deadline: Duration,
-    ) -> (Course, Result<(), MeasuredFailure>) {
-        let course = Course::begin();
-        let fetched = tokio::time::timeout(deadline, self.fetch(&course, is_speculative)).await;
-        let result = fetched.unwrap_or_else(|_| Err(course.cut_off(deadline)));
-        (course, result)
+    ) -> (FetchProgress, Result<(), MeasuredFailure>) {
+        let progress = FetchProgress::begin();
+        let fetched = tokio::time::timeout(deadline, self.fetch(&progress, is_speculative)).await;
+        let result = fetched.unwrap_or_else(|_| Err(progress.deadline_failure(deadline)));
+        (progress, result)
     }
 
-    async fn fetch(&self, course: &Course, is_speculative: bool) -> Result<(), MeasuredFailure> {
-        let resolver = self.open_resolver(course).await?;
+    async fn fetch(
+        &self,
+        progress: &FetchProgress,
+        is_speculative: bool,
+    ) -> Result<(), MeasuredFailure> {
+        let resolver = self.open_resolver(progress).await?;
         let shared = resolver
             .http
             .as_ref()
             .filter(|_| self.options.mode != CoalescingMode::Separate);
         let Some(http) = shared else {
-            let response = self.ask(course, &resolver.carrier).await?;
-            return self.fetch_elsewhere(course, &response).await;
+            let response = self.ask(progress, &resolver.carrier).await?;
+            return self.fetch_elsewhere(progress, &response).await;
         };
         let page = match self
-            .fetch_shared(course, &resolver, http, is_speculative)
+            .fetch_shared(progress, &resolver, http, is_speculative)
             .await?
         {
-            Shared::Page(page) => page,
-            Shared::Elsewhere(response) => {
-                return self.fetch_elsewhere(course, &response).await;
+            SharedFetchResult::Page(page) => page,
+            SharedFetchResult::Elsewhere(response) => {
+                return self.fetch_elsewhere(progress, &response).await;
             }
         };
-        course.finish(&page)
+        progress.finish(&page)
     }
 
     /// Fetches name and page on one connection.
     async fn fetch_shared(
         &self,
-        course: &Course,
-        resolver: &Resolver,
+        progress: &FetchProgress,
+        resolver: &OpenResolver,
         http: &Arc<H3Client>,
         is_speculative: bool,
-    ) -> Result<Shared, MeasuredFailure> {
+    ) -> Result<SharedFetchResult, MeasuredFailure> {
         let coverage = is_speculative.then(|| self.coverage(http)).flatten();
         let times = Arc::new(ResponseTimes::default());
         let mut request = pin!(self.get(http, &times));
         let mut early = None;
         let response = match coverage {
-            None => self.ask(course, &resolver.carrier).await?,
+            None => self.ask(progress, &resolver.carrier).await?,
             Some(source) => {
-                let _ = course.coverage.set(source);
-                let mut asking = pin!(self.ask(course, &resolver.carrier));
+                let _ = progress.coverage.set(source);
+                let mut query = pin!(self.ask(progress, &resolver.carrier));
                 // The query first; both are written before anything is waited for, so that they
                 // share a flight.
                 poll_fn(|cx| {
-                    let asked = asking.as_mut().poll(cx);
+                    let asked = query.as_mut().poll(cx);
                     if early.is_none()
                         && let Poll::Ready(page) = request.as_mut().poll(cx)
                     {
@@ -170,10 +175,10 @@ impl FetchClient {
         let because = self.shared_because(http, &response.addresses);
         let is_sent = coverage.is_some();
         let Some(because) = because else {
-            course.judge(is_speculative, is_sent, false);
-            return Ok(Shared::Elsewhere(response));
+            progress.judge(is_speculative, is_sent, false);
+            return Ok(SharedFetchResult::Elsewhere(response));
         };
-        course.set_page(Arc::clone(&times));
+        progress.set_page(Arc::clone(&times));
         let page = match early {
             Some(page) => page?,
             None => request.await?,
@@ -181,19 +186,19 @@ impl FetchClient {
         self.learn(http);
         if page.status == StatusCode::MISDIRECTED_REQUEST {
             self.unlearn(http);
-            course.judge(is_speculative, is_sent, false);
-            return Ok(Shared::Elsewhere(response));
+            progress.judge(is_speculative, is_sent, false);
+            return Ok(SharedFetchResult::Elsewhere(response));
         }
-        let _ = course.shared_because.set(because);
-        course.judge(is_speculative, is_sent, true);
-        Ok(Shared::Page(page))
+        let _ = progress.shared_because.set(because);
+        progress.judge(is_speculative, is_sent, true);
+        Ok(SharedFetchResult::Page(page))
     }
 
     /// Fetches the page from the address of its name.
     async fn fetch_elsewhere(
         &self,
-        course: &Course,
-        response: &Response,
+        progress: &FetchProgress,
+        response: &DnsResponse,
     ) -> Result<(), MeasuredFailure> {
         let Some(address) = response.addresses.first() else {
             let detail = "the name has no address";
@@ -202,21 +207,24 @@ impl FetchClient {
         self.web_was_used
             .store(true, std::sync::atomic::Ordering::Relaxed);
         let times = Arc::new(ResponseTimes::default());
-        course.set_page(Arc::clone(&times));
+        progress.set_page(Arc::clone(&times));
         let address = SocketAddr::new(*address, self.page.port);
-        let quic = course.open(&self.web, address).await?;
+        let quic = progress.open(&self.web, address).await?;
         let http = H3Client::open(quic).await?;
         let page = self.get(&http, &times).await?;
-        course.finish(&page)
+        progress.finish(&page)
     }
 
-    async fn open_resolver(&self, course: &Course) -> Result<Resolver, MeasuredFailure> {
-        let quic = course.open(&self.dns, self.resolver_at).await?;
+    async fn open_resolver(
+        &self,
+        progress: &FetchProgress,
+    ) -> Result<OpenResolver, MeasuredFailure> {
+        let quic = progress.open(&self.dns, self.resolver_at).await?;
         let speaks_http = self.options.mode != CoalescingMode::Separate
             || self.resolver.transport == DnsTransport::Doh3;
         if !speaks_http {
-            let carrier = Carrier::Doq(DoqSession::on(quic, b""));
-            return Ok(Resolver {
+            let carrier = DnsSession::Doq(DoqSession::new(quic, b""));
+            return Ok(OpenResolver {
                 http: None,
                 carrier,
             });
@@ -224,37 +232,41 @@ impl FetchClient {
         let http = Arc::new(H3Client::open(Arc::clone(&quic)).await?);
         http.read_control().await;
         let carrier = if self.options.mode == CoalescingMode::PrivateAlpn {
-            Carrier::Doq(DoqSession::on(quic, &DNS_PREFIX))
+            DnsSession::Doq(DoqSession::new(quic, &DNS_PREFIX))
         } else {
-            Carrier::Doh3(Doh3Session {
+            DnsSession::Doh3(Doh3Session {
                 client: Arc::clone(&http),
                 template: self.template.clone(),
             })
         };
-        Ok(Resolver {
+        Ok(OpenResolver {
             http: Some(http),
             carrier,
         })
     }
 
-    async fn ask(&self, course: &Course, carrier: &Carrier) -> Result<Response, MeasuredFailure> {
-        let edns = self.edns.of_query(&self.question, None);
+    async fn ask(
+        &self,
+        progress: &FetchProgress,
+        carrier: &DnsSession,
+    ) -> Result<DnsResponse, MeasuredFailure> {
+        let edns = self.edns.query_contents(&self.question, None);
         let query = build_query(&self.question, 0, &edns)
             .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
         let (answer, age_s) = match carrier {
-            Carrier::Doh3(session) => {
-                let answer = session.exchange(&query, &course.query).await?;
+            DnsSession::Doh3(session) => {
+                let answer = session.exchange(&query, &progress.query).await?;
                 answer.into_parts()
             }
-            Carrier::Doq(session) => (session.exchange(&query, &course.query).await?, 0),
+            DnsSession::Doq(session) => (session.exchange(&query, &progress.query).await?, 0),
         };
         let malformed = |error| MeasuredFailure::new(Failure::QueryMalformed, error);
         check_echo(&query, &answer).map_err(malformed)?;
-        let response = read_response(&answer).map_err(malformed)?.aged(age_s);
-        if let Carrier::Doq(session) = carrier {
+        let response = read_response(&answer).map_err(malformed)?.with_age(age_s);
+        if let DnsSession::Doq(session) = carrier {
             session.check(&response.message)?;
         }
-        let _ = course.response.set(response.clone());
+        let _ = progress.response.set(response.clone());
         if !response.is_answer || response.addresses.is_empty() {
             let detail = format!("{} without an address", response.rcode);
             return Err(MeasuredFailure::new(Failure::DnsRcode, detail));
@@ -262,34 +274,38 @@ impl FetchClient {
         Ok(response)
     }
 
-    async fn get(&self, http: &H3Client, times: &ResponseTimes) -> Result<Page, MeasuredFailure> {
+    async fn get(
+        &self,
+        http: &H3Client,
+        times: &ResponseTimes,
+    ) -> Result<FetchedPage, MeasuredFailure> {
         let request = self.page.request();
         let request = request.map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
         let exchange = http.exchange_timed(request, PAGE_MAX_BYTES, times).await?;
-        Ok(Page {
+        Ok(FetchedPage {
             status: exchange.response.status(),
             bytes: exchange.response.body().len() as u64,
         })
     }
 }
 
-enum Shared {
-    Page(Page),
+enum SharedFetchResult {
+    Page(FetchedPage),
     /// The connection is unusable for the page; the name is known.
-    Elsewhere(Response),
+    Elsewhere(DnsResponse),
 }
 
-impl Course {
+impl FetchProgress {
     async fn open(
         &self,
-        server: &Server,
+        server: &QuicServer,
         address: SocketAddr,
     ) -> Result<Arc<QuicConnection>, MeasuredFailure> {
         let log = Arc::<SetupLog>::default();
         log.set_peer_address(address);
         let number = {
             let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-            opened.push(Opened {
+            opened.push(FetchedConnection {
                 address,
                 server_name: server.name.clone(),
                 address_token_used: false,
@@ -315,7 +331,7 @@ impl Course {
         }
     }
 
-    fn finish(&self, page: &Page) -> Result<(), MeasuredFailure> {
+    fn finish(&self, page: &FetchedPage) -> Result<(), MeasuredFailure> {
         let _ = self.status.set(page.status);
         let _ = self.page_bytes.set(page.bytes);
         if page.status == StatusCode::OK {
@@ -326,7 +342,7 @@ impl Course {
         }
     }
 
-    fn cut_off(&self, deadline: Duration) -> MeasuredFailure {
+    fn deadline_failure(&self, deadline: Duration) -> MeasuredFailure {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let failure = opened
             .last()

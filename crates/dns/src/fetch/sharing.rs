@@ -1,8 +1,8 @@
 //! Collects the facts for using the resolver's connection for the page, from this connection and
-//! earlier connections. Not for: the rule (`knowledge`).
+//! earlier connections. Not for: the rule (`page_coverage`).
 
 use super::client::FetchClient;
-use super::knowledge::Knowledge;
+use super::page_coverage::PageCoverage;
 use resolab_http::{H3Client, https_origin};
 use resolab_record::{CoverageSource, SharedBecause};
 use resolab_transport::client::certificate_covers;
@@ -11,37 +11,37 @@ use std::sync::PoisonError;
 
 impl FetchClient {
     /// Returns the facts known from this connection.
-    fn look(&self, http: &H3Client) -> Knowledge {
+    fn read_coverage(&self, http: &H3Client) -> PageCoverage {
         let origin = self.page.origin();
         // What the connection was opened for is in its set without being named.
         let is_own = origin == https_origin(&self.resolver.host, self.resolver_at.port());
-        Knowledge {
+        PageCoverage {
             certificate_covers: certificate_covers(&http.quic().connection, &self.page.host),
             origin_named: http.origins().allow(&origin).map(|named| named || is_own),
             is_misdirected: false,
         }
     }
 
-    fn earlier(&self) -> Knowledge {
+    fn earlier_coverage(&self) -> PageCoverage {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the facts known from this connection. A connection resumed with a ticket also uses
     /// the previous connection's facts until it has facts of its own.
-    fn know(&self, http: &H3Client) -> Knowledge {
+    fn merge_coverage(&self, http: &H3Client) -> PageCoverage {
         let handshake = http.quic().log.handshake();
         let earlier = if handshake.is_some_and(|handshake| !handshake.resumed) {
-            self.earlier().of_the_server()
+            self.earlier_coverage().keep_server_facts()
         } else {
-            self.earlier()
+            self.earlier_coverage()
         };
-        self.look(http).or(earlier)
+        self.read_coverage(http).or(earlier)
     }
 
     /// Remembers a connection's facts, for later connections with its ticket. A certificate counts
     /// as long as the server still has it; a later handshake tells.
     pub(super) fn learn(&self, http: &H3Client) {
-        let learnt = self.know(http);
+        let learnt = self.merge_coverage(http);
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = learnt;
     }
 
@@ -55,12 +55,12 @@ impl FetchClient {
     /// Returns the source of the certificate covering the host, when a request for the page may
     /// leave before its name is known.
     pub(super) fn coverage(&self, http: &H3Client) -> Option<CoverageSource> {
-        let earlier = self.earlier();
+        let earlier = self.earlier_coverage();
         if earlier.is_misdirected {
             return None;
         }
         match (
-            self.look(http).certificate_covers,
+            self.read_coverage(http).certificate_covers,
             earlier.certificate_covers,
         ) {
             (Some(true), _) => Some(CoverageSource::Connection),
@@ -75,7 +75,7 @@ impl FetchClient {
         http: &H3Client,
         addresses: &[IpAddr],
     ) -> Option<SharedBecause> {
-        let known = self.know(http);
+        let known = self.merge_coverage(http);
         known.shared_because(addresses, self.page.port, self.resolver_at)
     }
 }

@@ -78,12 +78,12 @@ impl FetchNamesClient {
         page: PageAddress,
         options: FetchNamesOptions,
     ) -> Result<Self, FetchNamesError> {
-        if let Some(reason) = what_does_not_go_together(&resolver, &options) {
+        if let Some(reason) = check_combination(&resolver, &options) {
             let resolver = resolver.url;
             return Err(FetchNamesError::Unsupported { resolver, reason });
         }
         let hashes = resolver.certificate_hashes.clone();
-        let trust = Trust::in_authorities(options.ca_file.as_deref(), Vec::new(), hashes)
+        let trust = Trust::from_authorities(options.ca_file.as_deref(), Vec::new(), hashes)
             .map_err(ClientError::from)?;
         let tls = |host: &str| {
             let mode = HandshakeMode::Full;
@@ -109,7 +109,7 @@ pub(super) fn address_type(resolver_at: SocketAddr) -> &'static str {
     if resolver_at.is_ipv6() { "AAAA" } else { "A" }
 }
 
-fn what_does_not_go_together(
+fn check_combination(
     resolver: &ResolverAddress,
     options: &FetchNamesOptions,
 ) -> Option<&'static str> {

@@ -1,9 +1,9 @@
 //! The names of one fetch: when each name became known, its query, and when its answer came.
-//! Not for: finding names (`announcing`).
+//! Not for: finding names (`announced_names`).
 
 use super::client::address_type;
 use crate::edns::QueryEdns;
-use crate::message::{Response, build_query, check_echo, read_response};
+use crate::message::{DnsResponse, build_query, check_echo, read_response};
 use crate::presentation::{name_text, type_text};
 use crate::question::Question;
 use crate::transports::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
@@ -26,21 +26,21 @@ pub(super) struct LookUps {
     /// The document's host: asked for first, and not counted among the document's names.
     own_host: String,
     pub time_origin_ns: u64,
-    known: Mutex<Known>,
+    known: Mutex<KnownNames>,
     changed: Notify,
-    under_way: Mutex<JoinSet<()>>,
+    tasks: Mutex<JoinSet<()>>,
 }
 
 /// The facts known about the names; instants since the fetch's origin.
 #[derive(Default)]
-struct Known {
+struct KnownNames {
     names: Vec<AnnouncedName>,
     refused_push_count: u32,
 }
 
 /// The way a name became known.
 #[derive(Clone, Copy)]
-enum By {
+enum NameSource {
     Document,
     Announcement,
 }
@@ -62,48 +62,48 @@ impl LookUps {
             time_origin_ns: monotonic_ns(),
             known: Mutex::default(),
             changed: Notify::new(),
-            under_way: Mutex::default(),
+            tasks: Mutex::default(),
         }
     }
 
     /// Asks one question and returns the response.
-    pub async fn ask(&self, question: &Question) -> Result<Response, MeasuredFailure> {
+    pub async fn ask(&self, question: &Question) -> Result<DnsResponse, MeasuredFailure> {
         let query = build_query(question, 0, &self.edns)
             .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
         let request = self.template.request(&query)?;
         let response = self.client.exchange(request, BODY_MAX_BYTES).await?;
-        read(&query, DnsBody::of(response)?)
+        read(&query, DnsBody::from_response(response)?)
     }
 
     /// Takes names found in the document.
-    pub fn found(self: &Arc<Self>, names: Vec<String>) {
-        self.learn(names, By::Document);
+    pub fn add_found(self: &Arc<Self>, names: Vec<String>) {
+        self.learn(names, NameSource::Document);
     }
 
     /// Takes announced names, and asks for their addresses at once.
-    pub fn announced(self: &Arc<Self>, names: Vec<String>) {
-        self.learn(names, By::Announcement);
+    pub fn add_announced(self: &Arc<Self>, names: Vec<String>) {
+        self.learn(names, NameSource::Announcement);
     }
 
     /// Takes a promised answer. Asks for the name only when the promise is broken.
-    pub fn promised(self: &Arc<Self>, query: Vec<u8>, pushed: PushedResponse) {
+    pub fn add_promised(self: &Arc<Self>, query: Vec<u8>, pushed: PushedResponse) {
         let Some(name) = self.name_of(&query) else {
             // Dropped, it is refused (RFC 9113 section 8.4.2).
             self.known().refused_push_count += 1;
             return;
         };
-        if !self.note(&name, By::Announcement, true) {
+        if !self.note(&name, NameSource::Announcement, true) {
             return;
         }
         let look_ups = Arc::clone(self);
         self.spawn(async move {
-            let response = pushed.whole(BODY_MAX_BYTES).await;
+            let response = pushed.read_whole(BODY_MAX_BYTES).await;
             let answer = response
                 .map_err(|broken| MeasuredFailure::new(Failure::HttpProtocol, broken))
-                .and_then(DnsBody::of)
+                .and_then(DnsBody::from_response)
                 .and_then(|body| read(&query, body));
             if answer.is_ok() {
-                look_ups.answered(&name, answer);
+                look_ups.store_answer(&name, answer);
             } else {
                 look_ups.change(&name, |name| name.pushed = false);
                 look_ups.ask_for(name).await;
@@ -112,13 +112,13 @@ impl LookUps {
     }
 
     /// Counts a promise that is no answer of the resolver.
-    pub fn refused(&self) {
+    pub fn count_refused(&self) {
         self.known().refused_push_count += 1;
     }
 
-    fn learn(self: &Arc<Self>, names: Vec<String>, by: By) {
+    fn learn(self: &Arc<Self>, names: Vec<String>, source: NameSource) {
         for name in names {
-            if self.note(&name, by, false) {
+            if self.note(&name, source, false) {
                 let look_ups = Arc::clone(self);
                 self.spawn(async move { look_ups.ask_for(name).await });
             }
@@ -127,39 +127,39 @@ impl LookUps {
     }
 
     /// Notes how a name became known. Returns true for a new name.
-    fn note(&self, name: &str, by: By, is_promised: bool) -> bool {
+    fn note(&self, name: &str, source: NameSource, is_promised: bool) -> bool {
         if name == self.own_host {
             return false;
         }
-        let now_ns = self.since_origin();
+        let now_ns = self.elapsed_ns();
         let mut known = self.known();
-        let place = known.names.iter().position(|one| one.name == name);
-        let is_new = place.is_none();
-        let place = place.unwrap_or_else(|| {
-            known.names.push(unknown(name, is_promised));
+        let index = known.names.iter().position(|known| known.name == name);
+        let is_new = index.is_none();
+        let index = index.unwrap_or_else(|| {
+            known.names.push(new_name(name, is_promised));
             known.names.len() - 1
         });
-        let one = &mut known.names[place];
-        let instant = match by {
-            By::Document => &mut one.found_ns,
-            By::Announcement => &mut one.announced_ns,
+        let entry = &mut known.names[index];
+        let instant = match source {
+            NameSource::Document => &mut entry.found_ns,
+            NameSource::Announcement => &mut entry.announced_ns,
         };
         instant.get_or_insert(now_ns);
         is_new
     }
 
     async fn ask_for(&self, name: String) {
-        let now_ns = self.since_origin();
+        let now_ns = self.elapsed_ns();
         self.change(&name, |name| name.asked_ns = Some(now_ns));
         let answer = match Question::parse(&name, address_type(self.resolver_at)) {
             Ok(question) => self.ask(&question).await,
             Err(error) => Err(MeasuredFailure::new(Failure::Other, error)),
         };
-        self.answered(&name, answer);
+        self.store_answer(&name, answer);
     }
 
-    fn answered(&self, name: &str, answer: Result<Response, MeasuredFailure>) {
-        let now_ns = self.since_origin();
+    fn store_answer(&self, name: &str, answer: Result<DnsResponse, MeasuredFailure>) {
+        let now_ns = self.elapsed_ns();
         self.change(name, |name| match answer {
             Ok(response) => {
                 name.answered_ns = Some(now_ns);
@@ -171,7 +171,7 @@ impl LookUps {
     }
 
     /// Waits until every name of the document has an answer or a failure.
-    pub async fn settled(&self) {
+    pub async fn wait_until_settled(&self) {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
@@ -199,44 +199,38 @@ impl LookUps {
         is_wanted.then(|| text.trim_end_matches('.').to_owned())
     }
 
-    pub fn since_origin(&self) -> u64 {
+    pub fn elapsed_ns(&self) -> u64 {
         monotonic_ns() - self.time_origin_ns
     }
 
     /// Starts a task ending with the fetch.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let mut under_way = self
-            .under_way
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        under_way.spawn(task);
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.spawn(task);
     }
 
     /// Ends all tasks still running.
     pub async fn stop(&self) {
-        let mut under_way = {
-            let mut under_way = self
-                .under_way
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *under_way)
+        let mut tasks = {
+            let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *tasks)
         };
-        under_way.shutdown().await;
+        tasks.shutdown().await;
     }
 
     fn change(&self, name: &str, change: impl FnOnce(&mut AnnouncedName)) {
         let mut known = self.known();
-        if let Some(one) = known.names.iter_mut().find(|one| one.name == name) {
-            change(one);
+        if let Some(entry) = known.names.iter_mut().find(|known| known.name == name) {
+            change(entry);
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KnownNames> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn unknown(name: &str, pushed: bool) -> AnnouncedName {
+fn new_name(name: &str, pushed: bool) -> AnnouncedName {
     AnnouncedName {
         name: name.to_owned(),
         found_ns: None,
@@ -253,16 +247,16 @@ fn is_settled(name: &AnnouncedName) -> bool {
     name.found_ns.is_none() || name.answered_ns.is_some() || name.failure.is_some()
 }
 
-fn read(query: &[u8], body: DnsBody) -> Result<Response, MeasuredFailure> {
+fn read(query: &[u8], body: DnsBody) -> Result<DnsResponse, MeasuredFailure> {
     let (answer, age_s) = body.into_parts();
     let malformed = |error| MeasuredFailure::new(Failure::QueryMalformed, error);
     check_echo(query, &answer).map_err(malformed)?;
-    Ok(read_response(&answer).map_err(malformed)?.aged(age_s))
+    Ok(read_response(&answer).map_err(malformed)?.with_age(age_s))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::announcing::promised_query;
+    use super::super::announced_names::promised_query;
     use super::*;
     use base64::Engine;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -352,8 +346,8 @@ mod tests {
         for _ in 0..3 {
             let (request, pushed) = pushes.next().await.unwrap().unwrap();
             match promised_query(&request, look_ups.template.url()) {
-                Some(query) => look_ups.promised(query, pushed),
-                None => look_ups.refused(),
+                Some(query) => look_ups.add_promised(query, pushed),
+                None => look_ups.count_refused(),
             }
         }
         look_ups
@@ -363,8 +357,8 @@ mod tests {
     async fn a_promise_is_waited_for_and_a_broken_one_asked_for() {
         let look_ups = fetched().await;
         let named = ["kept.test", "broken.test", "new.test"].map(str::to_owned);
-        look_ups.found(named.to_vec());
-        timeout(Duration::from_secs(10), look_ups.settled())
+        look_ups.add_found(named.to_vec());
+        timeout(Duration::from_secs(10), look_ups.wait_until_settled())
             .await
             .unwrap();
         let (names, refused_push_count) = look_ups.names();
@@ -374,7 +368,7 @@ mod tests {
         assert!(
             names
                 .iter()
-                .all(|one| one.answered_ns.is_some() && one.failure.is_none())
+                .all(|name| name.answered_ns.is_some() && name.failure.is_none())
         );
         assert_eq!((kept.pushed, kept.asked_ns), (true, None));
         assert!(!broken.pushed && broken.asked_ns.is_some() && broken.announced_ns.is_some());
@@ -386,15 +380,15 @@ mod tests {
     #[tokio::test]
     async fn the_documents_own_name_is_none_of_its_names() {
         let look_ups = fetched().await;
-        look_ups.announced(vec!["page.test".to_owned()]);
-        look_ups.found(vec!["page.test".to_owned(), "new.test".to_owned()]);
-        timeout(Duration::from_secs(10), look_ups.settled())
+        look_ups.add_announced(vec!["page.test".to_owned()]);
+        look_ups.add_found(vec!["page.test".to_owned(), "new.test".to_owned()]);
+        timeout(Duration::from_secs(10), look_ups.wait_until_settled())
             .await
             .unwrap();
         let (names, _) = look_ups.names();
-        assert!(names.iter().any(|one| one.name == "new.test"));
+        assert!(names.iter().any(|name| name.name == "new.test"));
         assert!(
-            names.iter().all(|one| one.name != "page.test"),
+            names.iter().all(|name| name.name != "page.test"),
             "{names:#?}"
         );
     }
@@ -402,14 +396,17 @@ mod tests {
     #[tokio::test]
     async fn a_name_is_asked_for_once_however_often_it_is_spoken_of() {
         let look_ups = fetched().await;
-        look_ups.announced(vec!["new.test".to_owned()]);
-        look_ups.found(vec!["new.test".to_owned(), "new.test".to_owned()]);
-        timeout(Duration::from_secs(10), look_ups.settled())
+        look_ups.add_announced(vec!["new.test".to_owned()]);
+        look_ups.add_found(vec!["new.test".to_owned(), "new.test".to_owned()]);
+        timeout(Duration::from_secs(10), look_ups.wait_until_settled())
             .await
             .unwrap();
         let (names, _) = look_ups.names();
-        assert_eq!(names.iter().filter(|one| one.name == "new.test").count(), 1);
-        let new = names.iter().find(|one| one.name == "new.test").unwrap();
+        assert_eq!(
+            names.iter().filter(|name| name.name == "new.test").count(),
+            1
+        );
+        let new = names.iter().find(|name| name.name == "new.test").unwrap();
         assert!(new.announced_ns <= new.found_ns);
     }
 }

@@ -1,21 +1,23 @@
 //! Writes the record of a document and its names, after its clock. Not for: deciding anything.
 
 use super::client::FetchNamesClient;
-use super::run::Course;
+use super::run::FetchNamesProgress;
 use resolab_record::{AnnouncedName, FetchNamesRecord};
 use resolab_transport::client::MeasuredFailure;
 
 impl FetchNamesClient {
     pub(super) fn record(
         &self,
-        course: &Course,
+        progress: &FetchNamesProgress,
         result: &Result<(), MeasuredFailure>,
         sequence: u64,
     ) -> FetchNamesRecord {
-        let look_ups = course.look_ups.get();
-        let (names, refused_push_count) = look_ups.map(|it| it.names()).unwrap_or_default();
-        let path = course.resolver_log.path_facts();
-        let document_complete_ns = course.document_complete_ns.get().copied();
+        let look_ups = progress.look_ups.get();
+        let (names, refused_push_count) = look_ups
+            .map(|look_ups| look_ups.names())
+            .unwrap_or_default();
+        let path = progress.resolver_log.path_facts();
+        let document_complete_ns = progress.document_complete_ns.get().copied();
         let waits = waits_of(&names);
         let unneeded = names.iter().filter(|name| name.found_ns.is_none());
         let last = names.iter().filter(|name| name.found_ns.is_some());
@@ -27,14 +29,14 @@ impl FetchNamesClient {
             url: self.page.url.clone(),
             resolver: self.resolver.url.clone(),
             sequence,
-            time_origin_ns: look_ups.map(|it| it.time_origin_ns),
+            time_origin_ns: look_ups.map(|look_ups| look_ups.time_origin_ns),
             connection_min_rtt_ns: path.and_then(|path| path.min_rtt_ns),
-            name_complete_ns: course.name_complete_ns.get().copied(),
-            document_request_ns: course.document_request_ns.get().copied(),
-            document_first_byte_ns: course.document_first_byte_ns.get().copied(),
+            name_complete_ns: progress.name_complete_ns.get().copied(),
+            document_request_ns: progress.document_request_ns.get().copied(),
+            document_first_byte_ns: progress.document_first_byte_ns.get().copied(),
             document_complete_ns,
-            status: course.status.get().map(http::StatusCode::as_u16),
-            document_bytes: course.document_bytes.get().copied(),
+            status: progress.status.get().map(http::StatusCode::as_u16),
+            document_bytes: progress.document_bytes.get().copied(),
             names_complete_ns: waits
                 .as_ref()
                 .and(document_complete_ns)

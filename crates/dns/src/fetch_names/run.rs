@@ -1,13 +1,13 @@
 //! One document and its names, from the query for the document's own name to the last answer.
 //! Not for: preparing the client (`client`), or writing the record (`record`).
 
-use super::announcing::{DocumentNames, hinted, linked, promised_query};
+use super::announced_names::{DocumentNames, hinted_names, linked_names, promised_query};
 use super::client::FetchNamesClient;
 use super::look_ups::LookUps;
 use crate::edns::QueryEdns;
 use http::header::LINK;
 use http::{Request, Response, StatusCode};
-use resolab_http::streaming::{BodyReader, BrokenOff, PushedResponses};
+use resolab_http::streaming::{BodyReader, BrokenMessage, PushedResponses};
 use resolab_http::{H2Client, PAGE_WINDOWS};
 use resolab_record::{CoalescingMode, Failure, FetchNamesRecord, NameAnnouncement};
 use resolab_transport::client::{
@@ -26,7 +26,7 @@ const CLOSE_AT_MOST: Duration = Duration::from_millis(200);
 /// The known facts of a fetch, filled in during the fetch and kept after a deadline. Instants are
 /// since the look-ups' origin.
 #[derive(Default)]
-pub(super) struct Course {
+pub(super) struct FetchNamesProgress {
     pub look_ups: OnceLock<Arc<LookUps>>,
     pub resolver_log: Arc<SetupLog>,
     /// The set-up of the document's own connection, present as soon as the connection is needed.
@@ -41,7 +41,7 @@ pub(super) struct Course {
 }
 
 /// An open connection; `covers_page` is true when its certificate covers the document's host.
-struct Opened {
+struct PageConnection {
     client: Arc<H2Client>,
     covers_page: bool,
 }
@@ -49,37 +49,39 @@ struct Opened {
 impl FetchNamesClient {
     /// Fetches once, and returns the record.
     pub async fn fetch_once(&self, sequence: u64, deadline: Duration) -> FetchNamesRecord {
-        let course = Course::default();
-        let fetched = tokio::time::timeout(deadline, self.fetch(&course)).await;
-        let result = fetched.unwrap_or_else(|_| Err(course.cut_off(deadline)));
-        let record = self.record(&course, &result, sequence);
-        course.close().await;
+        let progress = FetchNamesProgress::default();
+        let fetched = tokio::time::timeout(deadline, self.fetch(&progress)).await;
+        let result = fetched.unwrap_or_else(|_| Err(progress.deadline_failure(deadline)));
+        let record = self.record(&progress, &result, sequence);
+        progress.close().await;
         record
     }
 
-    async fn fetch(&self, course: &Course) -> Result<(), MeasuredFailure> {
-        let log = Arc::clone(&course.resolver_log);
+    async fn fetch(&self, progress: &FetchNamesProgress) -> Result<(), MeasuredFailure> {
+        let log = Arc::clone(&progress.resolver_log);
         let resolver = self.open(&self.dns_tls, self.resolver_at, log).await?;
         let look_ups = self.begin(&resolver);
-        let _ = course.look_ups.set(Arc::clone(&look_ups));
+        let _ = progress.look_ups.set(Arc::clone(&look_ups));
         self.ask_https(&look_ups);
         let answer = look_ups.ask(&self.address_question).await?;
-        let _ = course.name_complete_ns.set(look_ups.since_origin());
+        let _ = progress.name_complete_ns.set(look_ups.elapsed_ns());
         let web = match self.options.mode {
-            CoalescingMode::SharedConnection => self.shared(&resolver, &answer.addresses)?,
+            CoalescingMode::SharedConnection => {
+                self.reuse_resolver_connection(&resolver, &answer.addresses)?
+            }
             CoalescingMode::Separate | CoalescingMode::PrivateAlpn => {
                 let address = answer.addresses.first().ok_or_else(|| {
                     MeasuredFailure::new(Failure::DnsRcode, "the name has no address")
                 })?;
                 let address = SocketAddr::new(*address, self.page.port);
-                let log = Arc::clone(course.web_log.get_or_init(Arc::default));
+                let log = Arc::clone(progress.web_log.get_or_init(Arc::default));
                 let opened = self.open(&self.web_tls, address, log).await?;
-                let _ = course.web.set(Arc::clone(&opened.client));
+                let _ = progress.web.set(Arc::clone(&opened.client));
                 opened.client
             }
         };
-        self.fetch_document(course, &look_ups, &web).await?;
-        look_ups.settled().await;
+        self.fetch_document(progress, &look_ups, &web).await?;
+        look_ups.wait_until_settled().await;
         Ok(())
     }
 
@@ -88,7 +90,7 @@ impl FetchNamesClient {
         tls: &TlsClient,
         address: SocketAddr,
         log: Arc<SetupLog>,
-    ) -> Result<Opened, MeasuredFailure> {
+    ) -> Result<PageConnection, MeasuredFailure> {
         log.set_peer_address(address);
         let tcp = connect_tcp(address, TcpOptions::default(), &log).await?;
         let stream = connect_tls(tcp, tls, Arc::clone(&log)).await?;
@@ -96,18 +98,18 @@ impl FetchNamesClient {
         let covers_page = leaf.is_some_and(|leaf| leaf_covers(leaf, &self.page.host));
         let takes_pushes = self.options.announcement == NameAnnouncement::ServerPush;
         let client = begin_http2(stream, takes_pushes, log).await?;
-        Ok(Opened {
+        Ok(PageConnection {
             client: Arc::new(client),
             covers_page,
         })
     }
 
     /// Starts the fetch's clock.
-    fn begin(&self, resolver: &Opened) -> Arc<LookUps> {
+    fn begin(&self, resolver: &PageConnection) -> Arc<LookUps> {
         Arc::new(LookUps::new(
             Arc::clone(&resolver.client),
             self.template.clone(),
-            QueryEdns::without_cookie(self.options.edns, true),
+            QueryEdns::new_without_cookie(self.options.edns, true),
             self.resolver_at,
             &self.page.host,
         ))
@@ -117,20 +119,20 @@ impl FetchNamesClient {
     /// Only one announcement mode uses the answer.
     fn ask_https(&self, look_ups: &Arc<LookUps>) {
         let counts = self.options.announcement == NameAnnouncement::HttpsRecord;
-        let (question, asking) = (self.https_question.clone(), Arc::clone(look_ups));
+        let (question, task_look_ups) = (self.https_question.clone(), Arc::clone(look_ups));
         look_ups.spawn(async move {
-            let answer = asking.ask(&question).await;
+            let answer = task_look_ups.ask(&question).await;
             if let (Ok(answer), true) = (answer, counts) {
-                asking.announced(hinted(&answer.message));
+                task_look_ups.add_announced(hinted_names(&answer.message));
             }
         });
     }
 
     /// Returns the resolver's connection, when the document may use the connection (RFC 9113
     /// section 9.1.1).
-    fn shared(
+    fn reuse_resolver_connection(
         &self,
-        resolver: &Opened,
+        resolver: &PageConnection,
         addresses: &[IpAddr],
     ) -> Result<Arc<H2Client>, MeasuredFailure> {
         let host = &self.page.host;
@@ -147,13 +149,13 @@ impl FetchNamesClient {
 
     async fn fetch_document(
         &self,
-        course: &Course,
+        progress: &FetchNamesProgress,
         look_ups: &Arc<LookUps>,
         web: &H2Client,
     ) -> Result<(), MeasuredFailure> {
         let request = Request::get(&self.page.url).body(());
         let request = request.map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
-        let _ = course.document_request_ns.set(look_ups.since_origin());
+        let _ = progress.document_request_ns.set(look_ups.elapsed_ns());
         let (_body, mut reader) = web.begin(request, true).await?;
         if self.options.announcement == NameAnnouncement::ServerPush
             && let Some(pushes) = reader.pushes()
@@ -161,19 +163,19 @@ impl FetchNamesClient {
             look_ups.spawn(take_pushes(Arc::clone(look_ups), pushes));
         }
         let (head, body) = loop {
-            let (head, body) = reader.head().await.map_err(broken)?;
+            let (head, body) = reader.head().await.map_err(broken_failure)?;
             if let Some(body) = body {
                 break (head, body);
             }
             if self.options.announcement == NameAnnouncement::EarlyHints {
-                look_ups.announced(linked_by(&head));
+                look_ups.add_announced(read_links(&head));
             }
         };
-        course.read(look_ups, &head, body).await
+        progress.read(look_ups, &head, body).await
     }
 }
 
-impl Course {
+impl FetchNamesProgress {
     async fn read(
         &self,
         look_ups: &Arc<LookUps>,
@@ -183,17 +185,17 @@ impl Course {
         let _ = self.status.set(head.status());
         let mut names = DocumentNames::default();
         let mut bytes = 0;
-        while let Some(piece) = body.data().await.map_err(broken)? {
-            let _ = self.document_first_byte_ns.set(look_ups.since_origin());
+        while let Some(piece) = body.data().await.map_err(broken_failure)? {
+            let _ = self.document_first_byte_ns.set(look_ups.elapsed_ns());
             bytes += piece.len() as u64;
             if bytes > DOCUMENT_MAX_BYTES {
                 let detail = "the document is longer than 64 MiB";
                 return Err(MeasuredFailure::new(Failure::Other, detail));
             }
-            look_ups.found(names.take(&piece));
+            look_ups.add_found(names.take(&piece));
         }
-        look_ups.found(names.end());
-        let _ = self.document_complete_ns.set(look_ups.since_origin());
+        look_ups.add_found(names.end());
+        let _ = self.document_complete_ns.set(look_ups.elapsed_ns());
         let _ = self.document_bytes.set(bytes);
         if head.status() != StatusCode::OK {
             let detail = format!("status {}", head.status());
@@ -202,7 +204,7 @@ impl Course {
         Ok(())
     }
 
-    fn cut_off(&self, deadline: Duration) -> MeasuredFailure {
+    fn deadline_failure(&self, deadline: Duration) -> MeasuredFailure {
         let detail = format!("the deadline of {} ms passed", deadline.as_millis());
         let log = self.web_log.get().unwrap_or(&self.resolver_log);
         MeasuredFailure::new(log.failure_at_deadline(), detail)
@@ -244,19 +246,19 @@ async fn close(client: Option<Arc<H2Client>>) {
 async fn take_pushes(look_ups: Arc<LookUps>, mut pushes: PushedResponses) {
     while let Some(Ok((request, pushed))) = pushes.next().await {
         match promised_query(&request, look_ups.template.url()) {
-            Some(query) => look_ups.promised(query, pushed),
-            None => look_ups.refused(),
+            Some(query) => look_ups.add_promised(query, pushed),
+            None => look_ups.count_refused(),
         }
     }
 }
 
-fn linked_by(head: &Response<()>) -> Vec<String> {
+fn read_links(head: &Response<()>) -> Vec<String> {
     let fields = head.headers().get_all(LINK).iter();
     let texts = fields.filter_map(|field| field.to_str().ok());
-    texts.flat_map(linked).collect()
+    texts.flat_map(linked_names).collect()
 }
 
-fn broken(broken: BrokenOff) -> MeasuredFailure {
+fn broken_failure(broken: BrokenMessage) -> MeasuredFailure {
     MeasuredFailure::new(Failure::HttpProtocol, broken)
 }
 
@@ -305,15 +307,17 @@ mod tests {
 
     #[test]
     fn a_deadline_names_what_it_cut_off_of_either_connection() {
-        let course = Course::default();
-        let failure = |course: &Course| course.cut_off(Duration::from_secs(1)).failure;
-        course.resolver_log.tls_handshake.begin();
-        assert_eq!(failure(&course), Failure::TlsHandshakeTimeout);
-        course.resolver_log.tls_handshake.finish();
-        let web = course.web_log.get_or_init(Arc::default);
+        let progress = FetchNamesProgress::default();
+        let failure = |progress: &FetchNamesProgress| {
+            progress.deadline_failure(Duration::from_secs(1)).failure
+        };
+        progress.resolver_log.tls_handshake.begin();
+        assert_eq!(failure(&progress), Failure::TlsHandshakeTimeout);
+        progress.resolver_log.tls_handshake.finish();
+        let web = progress.web_log.get_or_init(Arc::default);
         web.tcp_connect.begin();
-        assert_eq!(failure(&course), Failure::TcpConnectTimeout);
+        assert_eq!(failure(&progress), Failure::TcpConnectTimeout);
         web.tcp_connect.finish();
-        assert_eq!(failure(&course), Failure::QueryTimeout);
+        assert_eq!(failure(&progress), Failure::QueryTimeout);
     }
 }

@@ -8,7 +8,7 @@ use hickory_proto::rr::{Name, RecordType};
 fn edns(padded: bool) -> QueryEdns {
     let resolver = IpAddr::from([192, 0, 2, 1]);
     let question = Question::parse("a.test", "A").unwrap();
-    ClientEdns::new(EdnsOptions::default(), resolver, padded).of_query(&question, None)
+    ClientEdns::new(EdnsOptions::default(), resolver, padded).query_contents(&question, None)
 }
 
 fn query(padded: bool) -> Vec<u8> {
@@ -53,7 +53,7 @@ fn dnssec_flags_are_carried() {
     (question.dnssec_ok, question.checking_disabled) = (true, true);
     let message = Message::from_vec(&build_query(&question, 0, &edns(true)).unwrap()).unwrap();
     question.udp_payload_bytes = Some(1232);
-    assert_eq!(Question::of(&message), Some(question));
+    assert_eq!(Question::from_message(&message), Some(question));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn an_echo_may_differ_in_case_only() {
     echo[13] ^= 0x20;
     assert_eq!(check_echo(&query, &echo), Ok(()));
     echo[13] ^= 0x01;
-    assert_eq!(check_echo(&query, &echo), Err(Mismatch::Question));
+    assert_eq!(check_echo(&query, &echo), Err(ResponseMismatch::Question));
 }
 
 #[test]
@@ -73,16 +73,19 @@ fn other_ids_types_and_directions_are_no_answer() {
     let other = response(&query, |message| message.metadata.id = 78);
     assert_eq!(
         check_echo(&query, &other),
-        Err(Mismatch::Id { asked: 77, got: 78 })
+        Err(ResponseMismatch::Id { asked: 77, got: 78 })
     );
-    assert_eq!(check_echo(&query, &query), Err(Mismatch::NotAResponse));
+    assert_eq!(
+        check_echo(&query, &query),
+        Err(ResponseMismatch::NotAResponse)
+    );
     let mut other = response(&query, |_| ());
     let type_at = questions_end(&query) - 3;
     other[type_at] = 28;
-    assert_eq!(check_echo(&query, &other), Err(Mismatch::Question));
+    assert_eq!(check_echo(&query, &other), Err(ResponseMismatch::Question));
     assert!(matches!(
         check_echo(&query, &other[..11]),
-        Err(Mismatch::Malformed(_))
+        Err(ResponseMismatch::Malformed(_))
     ));
 }
 
@@ -90,12 +93,15 @@ fn other_ids_types_and_directions_are_no_answer() {
 fn only_an_error_may_come_without_a_question() {
     let query = query(false);
     let empty = response(&query, |message| message.queries.clear());
-    assert_eq!(check_echo(&query, &empty), Err(Mismatch::Question));
+    assert_eq!(check_echo(&query, &empty), Err(ResponseMismatch::Question));
     let no_name = response(&query, |message| {
         message.queries.clear();
         message.metadata.response_code = ResponseCode::NXDomain;
     });
-    assert_eq!(check_echo(&query, &no_name), Err(Mismatch::Question));
+    assert_eq!(
+        check_echo(&query, &no_name),
+        Err(ResponseMismatch::Question)
+    );
     let refused = response(&query, |message| {
         message.queries.clear();
         message.metadata.response_code = ResponseCode::Refused;
@@ -159,7 +165,7 @@ fn the_time_in_a_cache_is_taken_off_all_ttls() {
         message.add_additional(record(90));
     });
     let ttls = |age_s| {
-        let read = read_response(&bytes).unwrap().aged(age_s);
+        let read = read_response(&bytes).unwrap().with_age(age_s);
         let message = read.message;
         let sections = [message.answers, message.authorities, message.additionals];
         (read.ttl_s, sections.map(|section| section[0].ttl))
@@ -199,7 +205,7 @@ fn records_of_other_owners_answer_nothing() {
     assert_eq!(read.addresses, [IpAddr::from([192, 0, 2, 1])]);
     assert_eq!((read.answer_count, read.ttl_s), (3, Some(30)));
     assert_eq!(
-        other_answers(&read.message),
+        non_address_answers(&read.message),
         ["victim.test. A 203.0.113.66", "CNAME b.test."]
     );
 }
@@ -212,7 +218,7 @@ fn other_answers_are_texts_few_and_short() {
     let address = RData::A(A::new(10, 77, 1, 1));
     let data = [address, mail].into_iter().chain(vec![long; 40]);
     let record = |data| Record::from_rdata(name.clone(), 60, data);
-    let texts = other_answers(&answered(&name, data.map(record).collect()));
+    let texts = non_address_answers(&answered(&name, data.map(record).collect()));
     assert_eq!(texts[0], "MX 10 mail.a.test.");
     assert_eq!((texts.len(), texts[1].chars().count()), (16, 256));
     assert!(texts[1].starts_with("TXT \"xxx") && texts[1].ends_with("x\u{2026}"));
@@ -225,7 +231,7 @@ fn service_records_are_as_zone_files_have_them() {
     let service = SVCB::new(1, ".".parse().unwrap(), vec![(SvcParamKey::Alpn, alpn)]);
     let record = Record::from_rdata(name.clone(), 60, RData::HTTPS(HTTPS(service)));
     let response = answered(&name, vec![record]);
-    assert_eq!(other_answers(&response), ["HTTPS 1 . alpn=h2,h3"]);
+    assert_eq!(non_address_answers(&response), ["HTTPS 1 . alpn=h2,h3"]);
 }
 
 /// A response with one HTTPS or SVCB record of these parameters.
@@ -278,7 +284,7 @@ fn service_parameters_of_a_wrong_length_are_never_shown_as_others() {
             let message = with_parameters(record_type, &[(key, value)]);
             // Refused, or shown under the key's number with all bytes.
             if let Ok(response) = read_response(&message) {
-                let texts = other_answers(&response.message);
+                let texts = non_address_answers(&response.message);
                 let is_generic = texts[0].contains(&format!(" key{key}")) && value.is_empty();
                 assert!(is_generic, "{key} {value:?} {texts:?}");
             }

@@ -11,7 +11,7 @@ const RCODE_BITS: u16 = 0x0fff;
 
 /// The outcome of one question, in the order of the message's questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct QuestionEntry {
     /// The question's response code; the message's header has NOERROR.
     pub rcode: u16,
     /// True when the answer did not fit: the message has no records for the question, so the client
@@ -23,12 +23,12 @@ pub(super) struct Entry {
 
 /// The whole contents of the option.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entries {
+pub(super) struct ResponseEntries {
     pub is_last: bool,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<QuestionEntry>,
 }
 
-impl Entries {
+impl ResponseEntries {
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD_BYTES + ENTRY_BYTES * self.entries.len());
         bytes.extend([VERSION, if self.is_last { FLAG_LAST } else { 0 }]);
@@ -50,12 +50,12 @@ impl Entries {
         };
         (head[0] == VERSION).then(|| Self {
             is_last: head[1] & FLAG_LAST != 0,
-            entries: entries.iter().copied().map(Entry::decode).collect(),
+            entries: entries.iter().copied().map(QuestionEntry::decode).collect(),
         })
     }
 }
 
-impl Entry {
+impl QuestionEntry {
     fn decode(bytes: [u8; ENTRY_BYTES]) -> Self {
         let number = |place: usize| u16::from_be_bytes([bytes[2 * place], bytes[2 * place + 1]]);
         Self {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::edns::{ClientEdns, EdnsOptions};
-use crate::message::{Mismatch, build_message, build_query};
+use crate::message::{ResponseMismatch, build_message, build_query};
 use crate::question::Question;
 use hickory_proto::op::{Message, ResponseCode};
 use hickory_proto::rr::rdata::opt::EdnsOption;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::net::Ipv4Addr;
 
 const ID: u16 = 4_711;
-const WIDE: Room = Room {
+const WIDE: LengthLimits = LengthLimits {
     limit_bytes: 65_535,
     padding_block_bytes: 0,
 };
@@ -28,8 +28,8 @@ fn edns(is_encrypted: bool) -> ClientEdns {
 }
 
 fn message(questions: &[Question], is_encrypted: bool) -> Vec<u8> {
-    let edns = edns(is_encrypted).of_message(questions.first(), None);
-    build_message(questions, ID, &edns.taking_parts()).unwrap()
+    let edns = edns(is_encrypted).message_contents(questions.first(), None);
+    build_message(questions, ID, &edns.accept_partial_responses()).unwrap()
 }
 
 /// With so many addresses, each of which says which question it answers, or with a code.
@@ -56,13 +56,19 @@ fn respond(single: &[u8], address_count: u8, rcode: ResponseCode) -> Vec<u8> {
 }
 
 /// Places only.
-fn places(taken: Result<Vec<(usize, Part)>, NoPart>) -> Result<Vec<usize>, NoPart> {
+fn places(
+    taken: Result<Vec<(usize, QuestionAnswer)>, UnmatchedResponse>,
+) -> Result<Vec<usize>, UnmatchedResponse> {
     taken.map(|taken| taken.into_iter().map(|(place, _)| place).collect())
 }
 
 /// Answers by place, of messages one after the other, at instants from `begin_ns` on.
-fn gathered(asked: &[Question], messages: &[&Combined], begin_ns: u64) -> Vec<Option<Part>> {
-    let mut gathering = Gathering::of(asked.to_vec());
+fn gathered(
+    asked: &[Question],
+    messages: &[&CombinedResponse],
+    begin_ns: u64,
+) -> Vec<Option<QuestionAnswer>> {
+    let mut gathering = AnswerCollection::new(asked.to_vec());
     let mut parts = vec![None; asked.len()];
     for (now_ns, message) in (begin_ns..).zip(messages) {
         for (place, part) in gathering.take(ID, &message.message, now_ns).unwrap() {
@@ -77,7 +83,12 @@ fn gathered(asked: &[Question], messages: &[&Combined], begin_ns: u64) -> Vec<Op
     parts
 }
 
-fn combined(several: &Several, pieces: &[Vec<u8>], is_last: bool, room: Room) -> Vec<Combined> {
+fn combined(
+    several: &MultiQuestionMessage,
+    pieces: &[Vec<u8>],
+    is_last: bool,
+    room: LengthLimits,
+) -> Vec<CombinedResponse> {
     let pieces: Vec<_> = pieces.iter().map(Vec::as_slice).collect();
     several.combine(&pieces, is_last, room)
 }
@@ -85,8 +96,8 @@ fn combined(several: &Several, pieces: &[Vec<u8>], is_last: bool, room: Room) ->
 #[test]
 fn a_message_falls_apart_into_queries_as_they_would_be_sent_alone() {
     let asked = questions(3);
-    let several = Several::read(&message(&asked, false)).unwrap();
-    let alone = edns(false).of_message(asked.first(), None);
+    let several = MultiQuestionMessage::read(&message(&asked, false)).unwrap();
+    let alone = edns(false).message_contents(asked.first(), None);
     let expected: Vec<_> = asked
         .iter()
         .map(|question| build_query(question, ID, &alone).unwrap())
@@ -97,24 +108,39 @@ fn a_message_falls_apart_into_queries_as_they_would_be_sent_alone() {
 #[test]
 fn only_several_questions_of_a_client_that_takes_partial_responses_are_read() {
     let asked = questions(QUESTIONS_MAX_COUNT + 1);
-    assert!(Several::read(&message(&asked[..2], true)).is_some());
-    assert!(Several::read(&message(&asked[..QUESTIONS_MAX_COUNT], true)).is_some());
-    assert!(Several::read(&message(&asked, true)).is_none(), "too many");
-    assert!(Several::read(&message(&asked[..1], true)).is_none(), "one");
-    let plain = edns(true).of_message(asked.first(), None);
+    assert!(MultiQuestionMessage::read(&message(&asked[..2], true)).is_some());
+    assert!(MultiQuestionMessage::read(&message(&asked[..QUESTIONS_MAX_COUNT], true)).is_some());
+    assert!(
+        MultiQuestionMessage::read(&message(&asked, true)).is_none(),
+        "too many"
+    );
+    assert!(
+        MultiQuestionMessage::read(&message(&asked[..1], true)).is_none(),
+        "one"
+    );
+    let plain = edns(true).message_contents(asked.first(), None);
     let plain = build_message(&asked[..2], ID, &plain).unwrap();
-    assert!(Several::read(&plain).is_none(), "without the option");
+    assert!(
+        MultiQuestionMessage::read(&plain).is_none(),
+        "without the option"
+    );
     let mut response = message(&asked[..2], true);
     response[2] |= 0x80;
-    assert!(Several::read(&response).is_none(), "a response");
-    assert!(Several::read(&[0, 0, 1, 0, 0, 2]).is_none(), "a piece");
+    assert!(
+        MultiQuestionMessage::read(&response).is_none(),
+        "a response"
+    );
+    assert!(
+        MultiQuestionMessage::read(&[0, 0, 1, 0, 0, 2]).is_none(),
+        "a piece"
+    );
 }
 
 #[test]
 fn answers_come_back_to_their_questions_in_any_order_and_once() {
     let asked = questions(4);
     let query = message(&asked, false);
-    let several = Several::read(&query).unwrap();
+    let several = MultiQuestionMessage::read(&query).unwrap();
     let singles: Vec<_> = several.singles().collect();
     let pieces: Vec<_> = [(2, 1), (0, 3)]
         .map(|(place, count): (usize, u8)| respond(&singles[place], count, ResponseCode::NoError))
@@ -147,7 +173,7 @@ fn answers_come_back_to_their_questions_in_any_order_and_once() {
 #[test]
 fn what_does_not_fit_goes_in_several_messages_and_what_never_fits_is_cut() {
     let asked = questions(6);
-    let several = Several::read(&message(&asked, false)).unwrap();
+    let several = MultiQuestionMessage::read(&message(&asked, false)).unwrap();
     let pieces: Vec<_> = several
         .singles()
         .enumerate()
@@ -156,14 +182,24 @@ fn what_does_not_fit_goes_in_several_messages_and_what_never_fits_is_cut() {
             respond(&single, count, ResponseCode::NoError)
         })
         .collect();
-    let room = Room {
+    let room = LengthLimits {
         limit_bytes: 512,
         padding_block_bytes: 0,
     };
     let messages = combined(&several, &pieces, true, room);
     assert!(messages.len() > 2);
-    assert!(messages.iter().all(|one| one.message.len() <= 512));
-    assert_eq!(messages.iter().map(|one| one.count).sum::<usize>(), 6);
+    assert!(
+        messages
+            .iter()
+            .all(|response| response.message.len() <= 512)
+    );
+    assert_eq!(
+        messages
+            .iter()
+            .map(|response| response.count)
+            .sum::<usize>(),
+        6
+    );
     let came: Vec<_> = messages.iter().collect();
     let parts: Vec<_> = gathered(&asked, &came, 1).into_iter().flatten().collect();
     let truncated: Vec<_> = parts.iter().map(|part| part.response.truncated).collect();
@@ -175,7 +211,7 @@ fn what_does_not_fit_goes_in_several_messages_and_what_never_fits_is_cut() {
 #[test]
 fn records_that_cannot_be_moved_are_left_for_who_asks_alone() {
     let asked = questions(2);
-    let several = Several::read(&message(&asked, false)).unwrap();
+    let several = MultiQuestionMessage::read(&message(&asked, false)).unwrap();
     let mut pieces: Vec<_> = several
         .singles()
         .map(|single| respond(&single, 1, ResponseCode::NoError))
@@ -195,7 +231,7 @@ fn records_that_cannot_be_moved_are_left_for_who_asks_alone() {
 #[test]
 fn options_are_those_of_the_question_s_own_response() {
     let asked = questions(4);
-    let several = Several::read(&message(&asked, false)).unwrap();
+    let several = MultiQuestionMessage::read(&message(&asked, false)).unwrap();
     let error = EdnsOption::Unknown(15, vec![0, 22]);
     let with_error = |place: usize| place == 2;
     let pieces: Vec<_> = several
@@ -212,12 +248,16 @@ fn options_are_those_of_the_question_s_own_response() {
         })
         .collect();
     let messages = combined(&several, &pieces, true, WIDE);
-    let counts: Vec<_> = messages.iter().map(|one| one.count).collect();
+    let counts: Vec<_> = messages.iter().map(|response| response.count).collect();
     assert_eq!(counts, [2, 1, 1]);
     let came: Vec<_> = messages.iter().collect();
     for (place, part) in gathered(&asked, &came, 1).into_iter().enumerate() {
         let edns = part.unwrap().response.message.edns.unwrap();
-        let has_error = edns.options().options.iter().any(|(_, one)| *one == error);
+        let has_error = edns
+            .options()
+            .options
+            .iter()
+            .any(|(_, option)| *option == error);
         assert_eq!(has_error, with_error(place));
     }
 }
@@ -225,13 +265,13 @@ fn options_are_those_of_the_question_s_own_response() {
 #[test]
 fn a_padded_message_is_answered_by_padded_ones() {
     let asked = questions(3);
-    let padded = Room {
+    let padded = LengthLimits {
         padding_block_bytes: 468,
         ..WIDE
     };
     for (is_encrypted, room, multiple) in [(true, padded, 468), (false, padded, 1), (true, WIDE, 1)]
     {
-        let several = Several::read(&message(&asked, is_encrypted)).unwrap();
+        let several = MultiQuestionMessage::read(&message(&asked, is_encrypted)).unwrap();
         let pieces: Vec<_> = several
             .singles()
             .map(|single| respond(&single, 1, ResponseCode::NoError))
@@ -245,35 +285,42 @@ fn a_padded_message_is_answered_by_padded_ones() {
 #[test]
 fn what_is_no_part_is_told_apart() {
     let asked = questions(2);
-    let several = Several::read(&message(&asked, false)).unwrap();
+    let several = MultiQuestionMessage::read(&message(&asked, false)).unwrap();
     let pieces: Vec<_> = several
         .singles()
         .map(|single| respond(&single, 1, ResponseCode::NoError))
         .collect();
     let whole = combined(&several, &pieces, true, WIDE).remove(0).message;
-    let mut gathering = Gathering::of(asked);
+    let mut gathering = AnswerCollection::new(asked);
     let other_id = places(gathering.take(ID + 1, &whole, 1));
     assert!(matches!(
         other_id,
-        Err(NoPart::Mismatch(Mismatch::Id { .. }))
+        Err(UnmatchedResponse::ResponseMismatch(
+            ResponseMismatch::Id { .. }
+        ))
     ));
     let plain = places(gathering.take(ID, &pieces[0], 1));
-    assert_eq!(plain, Err(NoPart::NotKnown));
+    assert_eq!(plain, Err(UnmatchedResponse::NotKnown));
     let mut query = whole.clone();
     query[2] &= 0x7f;
     let query = places(gathering.take(ID, &query, 1));
-    assert_eq!(query, Err(NoPart::Mismatch(Mismatch::NotAResponse)));
+    assert_eq!(
+        query,
+        Err(UnmatchedResponse::ResponseMismatch(
+            ResponseMismatch::NotAResponse
+        ))
+    );
     let mut fewer = Message::from_vec(&whole).unwrap();
     fewer.answers.pop();
     let fewer = places(gathering.take(ID, &fewer.to_vec().unwrap(), 1));
-    assert!(matches!(fewer, Err(NoPart::Contradiction(_))));
+    assert!(matches!(fewer, Err(UnmatchedResponse::Contradiction(_))));
     assert_eq!(gathering.response_count(), 0);
     assert_eq!(places(gathering.take(ID, &whole, 1)), Ok(vec![0, 1]));
 }
 
 proptest! {
-    /// However the answers are cut into messages and whichever of those are lost or come twice: what
-    /// came is known as it was answered, and nothing else is.
+    /// However the answers are cut into messages and whichever of those are lost or come twice:
+    /// what came is known as it was answered, and nothing else is.
     #[test]
     fn nothing_is_mixed_up(
         counts in proptest::collection::vec(0_u8..6, 2..20),
@@ -281,13 +328,13 @@ proptest! {
         limit_bytes in 512_usize..4_000,
     ) {
         let asked = questions(counts.len());
-        let several = Several::read(&message(&asked, false)).unwrap();
+        let several = MultiQuestionMessage::read(&message(&asked, false)).unwrap();
         let pieces: Vec<_> = several
             .singles()
             .zip(&counts)
             .map(|(single, count)| respond(&single, *count, ResponseCode::NoError))
             .collect();
-        let room = Room { limit_bytes, padding_block_bytes: 0 };
+        let room = LengthLimits { limit_bytes, padding_block_bytes: 0 };
         let messages = combined(&several, &pieces, true, room);
         let mut came = std::collections::BTreeSet::new();
         let mut arrived = Vec::new();
@@ -295,7 +342,7 @@ proptest! {
             let at = index.index(messages.len());
             if !is_lost {
                 arrived.push(&messages[at]);
-                let before: usize = messages[..at].iter().map(|one| one.count).sum();
+                let before: usize = messages[..at].iter().map(|response| response.count).sum();
                 came.extend(before..before + messages[at].count);
             }
         }
@@ -305,7 +352,7 @@ proptest! {
                 prop_assert_eq!(part.response.answer_count, u32::from(counts[place]));
                 let expected = format!("192.0.{place}.");
                 let mut addresses = part.response.addresses.iter();
-                prop_assert!(addresses.all(|one| one.to_string().starts_with(&expected)));
+                prop_assert!(addresses.all(|address| address.to_string().starts_with(&expected)));
             }
         }
     }

@@ -71,7 +71,7 @@ pub fn push_number(text: &mut String, byte: u8) {
 }
 
 /// Writes a character string in quotes (RFC 1035 section 3.3). Blanks stay unescaped.
-pub fn quoted(bytes: &[u8]) -> String {
+pub fn quote(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() + 2);
     text.push('"');
     for byte in bytes {
@@ -90,7 +90,7 @@ pub fn word(bytes: &[u8]) -> String {
     if !bytes.is_empty() && bytes.iter().all(is_plain) {
         return bytes.iter().copied().map(char::from).collect();
     }
-    quoted(bytes)
+    quote(bytes)
 }
 
 #[cfg(test)]
@@ -123,10 +123,10 @@ mod tests {
     #[test]
     fn bytes_are_written_so_that_they_are_read_back() {
         // What dig writes of the same bytes.
-        assert_eq!(quoted(b"plain"), "\"plain\"");
-        assert_eq!(quoted(b"\x1b]0;x\x07"), "\"\\027]0;x\\007\"");
-        assert_eq!(quoted(b"quote \" and \\"), "\"quote \\\" and \\\\\"");
-        assert_eq!(quoted("mü".as_bytes()), "\"m\\195\\188\"");
+        assert_eq!(quote(b"plain"), "\"plain\"");
+        assert_eq!(quote(b"\x1b]0;x\x07"), "\"\\027]0;x\\007\"");
+        assert_eq!(quote(b"quote \" and \\"), "\"quote \\\" and \\\\\"");
+        assert_eq!(quote("mü".as_bytes()), "\"m\\195\\188\"");
         assert_eq!(word(b"/dns-query{?dns}"), "/dns-query{?dns}");
         assert_eq!(word(b""), "\"\"");
         assert_eq!(word(b"a b"), "\"a b\"");

@@ -71,7 +71,7 @@ pub fn read_name(text: &str) -> Result<Name, NameError> {
     if is_open {
         labels.push(label.bytes()?);
     }
-    of_labels(&labels)
+    name_from_labels(&labels)
 }
 
 /// Returns true for every dot of UTS #46 section 2.3.
@@ -173,7 +173,7 @@ fn a_label(text: &str) -> Result<Vec<u8>, NameError> {
         .ok_or_else(|| NameError::NoAsciiForm(text.to_owned()))
 }
 
-fn of_labels(labels: &[Vec<u8>]) -> Result<Name, NameError> {
+fn name_from_labels(labels: &[Vec<u8>]) -> Result<Name, NameError> {
     let length = labels.iter().map(|label| 1 + label.len()).sum::<usize>() + 1;
     if length > NAME_MAX_BYTES {
         return Err(NameError::LongName(length));

@@ -3,7 +3,7 @@
 //! reader accepts this form for any type. Not for: service parameters (`service`) and forms used by
 //! few types (`special`).
 
-use super::characters::{quoted, word};
+use super::characters::{quote, word};
 use super::names::labels_text;
 use super::numbers::{type_number_text, type_text};
 use super::{service, special};
@@ -16,7 +16,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// A part of record data, with its wire form and its text form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum RecordField {
     V4,
     V6,
     Name,
@@ -57,8 +57,8 @@ enum Part {
 
 /// Returns the parts of a type, from the documents defining the types. Algorithms and similar codes
 /// are numbers, as allowed by all these documents.
-fn parts_of(record_type: u16) -> Option<&'static [Part]> {
-    use Part::{
+fn parts_of(record_type: u16) -> Option<&'static [RecordField]> {
+    use RecordField::{
         Hash, Instant, Location, Locator, Name, Octets, Prefixes, RestBase64, RestHex, RestText,
         Salt, Service, Text, Texts, Type, Types, U8, U16, U32, V4, V6, Word,
     };
@@ -111,7 +111,7 @@ pub fn record_data_text(record: &Record) -> String {
 /// reference to each other.
 pub fn data_text(record_type: u16, data: &[u8]) -> String {
     parts_of(record_type)
-        .and_then(|parts| written(parts, data))
+        .and_then(|parts| write_fields(parts, data))
         .filter(|text| !text.is_empty())
         .unwrap_or_else(|| generic(data))
 }
@@ -119,7 +119,7 @@ pub fn data_text(record_type: u16, data: &[u8]) -> String {
 /// Returns an uncompressed name in wire form as text. `None` when the bytes are no name, or more
 /// than a name.
 pub fn wire_name_text(wire: &[u8]) -> Option<String> {
-    let mut rest = Data(wire);
+    let mut rest = UnreadRecordData(wire);
     let text = rest.name()?;
     rest.0.is_empty().then_some(text)
 }
@@ -142,8 +142,8 @@ fn generic(data: &[u8]) -> String {
     format!("\\# {} {}", data.len(), hex(data))
 }
 
-fn written(parts: &[Part], data: &[u8]) -> Option<String> {
-    let mut rest = Data(data);
+fn write_fields(parts: &[RecordField], data: &[u8]) -> Option<String> {
+    let mut rest = UnreadRecordData(data);
     let mut words = Vec::new();
     for part in parts {
         rest.write(*part, &mut words)?;
@@ -152,33 +152,33 @@ fn written(parts: &[Part], data: &[u8]) -> Option<String> {
 }
 
 /// The remaining bytes of record data not yet written as text.
-struct Data<'a>(&'a [u8]);
+struct UnreadRecordData<'a>(&'a [u8]);
 
-impl<'a> Data<'a> {
-    fn write(&mut self, part: Part, words: &mut Vec<String>) -> Option<()> {
+impl<'a> UnreadRecordData<'a> {
+    fn write(&mut self, part: RecordField, words: &mut Vec<String>) -> Option<()> {
         let text = match part {
-            Part::V4 => Ipv4Addr::from(self.take::<4>()?).to_string(),
-            Part::V6 => Ipv6Addr::from(self.take::<16>()?).to_string(),
-            Part::Name => self.name()?,
-            Part::U8 => self.take::<1>()?[0].to_string(),
-            Part::U16 => u16::from_be_bytes(self.take()?).to_string(),
-            Part::U32 => u32::from_be_bytes(self.take()?).to_string(),
-            Part::Type => type_number_text(u16::from_be_bytes(self.take()?)),
-            Part::Text => quoted(self.string()?),
-            Part::Word => word(self.string().filter(|bytes| !bytes.is_empty())?),
-            Part::Texts => return self.write_texts(words),
-            Part::RestText => quoted(self.rest()),
-            Part::RestHex => some(hex(self.rest()))?,
-            Part::RestBase64 => some(STANDARD.encode(self.rest()))?,
-            Part::Instant => special::instant(u32::from_be_bytes(self.take()?)),
-            Part::Types => return self.write_types(words),
-            Part::Salt => some(hex(self.string()?)).unwrap_or_else(|| "-".to_owned()),
-            Part::Hash => some(special::base32hex(self.string()?))?,
-            Part::Service => return service::write_parameters(self.rest(), words),
-            Part::Octets(count) => special::octets(self.bytes(count)?),
-            Part::Locator => special::locator(self.take()?),
-            Part::Location => special::location(&self.take()?)?,
-            Part::Prefixes => return special::write_prefixes(self.rest(), words),
+            RecordField::V4 => Ipv4Addr::from(self.take::<4>()?).to_string(),
+            RecordField::V6 => Ipv6Addr::from(self.take::<16>()?).to_string(),
+            RecordField::Name => self.name()?,
+            RecordField::U8 => self.take::<1>()?[0].to_string(),
+            RecordField::U16 => u16::from_be_bytes(self.take()?).to_string(),
+            RecordField::U32 => u32::from_be_bytes(self.take()?).to_string(),
+            RecordField::Type => type_number_text(u16::from_be_bytes(self.take()?)),
+            RecordField::Text => quote(self.string()?),
+            RecordField::Word => word(self.string().filter(|bytes| !bytes.is_empty())?),
+            RecordField::Texts => return self.write_texts(words),
+            RecordField::RestText => quote(self.rest()),
+            RecordField::RestHex => some(hex(self.rest()))?,
+            RecordField::RestBase64 => some(STANDARD.encode(self.rest()))?,
+            RecordField::Instant => special::instant(u32::from_be_bytes(self.take()?)),
+            RecordField::Types => return self.write_types(words),
+            RecordField::Salt => some(hex(self.string()?)).unwrap_or_else(|| "-".to_owned()),
+            RecordField::Hash => some(special::base32hex(self.string()?))?,
+            RecordField::Service => return service::write_parameters(self.rest(), words),
+            RecordField::Octets(count) => special::octets(self.bytes(count)?),
+            RecordField::Locator => special::locator(self.take()?),
+            RecordField::Location => special::location(&self.take()?)?,
+            RecordField::Prefixes => return special::write_prefixes(self.rest(), words),
         };
         words.push(text);
         Some(())
@@ -218,9 +218,9 @@ impl<'a> Data<'a> {
     }
 
     fn write_texts(&mut self, words: &mut Vec<String>) -> Option<()> {
-        words.push(quoted(self.string()?));
+        words.push(quote(self.string()?));
         while !self.0.is_empty() {
-            words.push(quoted(self.string()?));
+            words.push(quote(self.string()?));
         }
         Some(())
     }

@@ -89,7 +89,7 @@ fn list<const N: usize, T: Display>(
     }
     let texts: Vec<_> = elements
         .iter()
-        .map(|one| element(*one).to_string())
+        .map(|item| element(*item).to_string())
         .collect();
     Some(texts.join(","))
 }

@@ -1,16 +1,16 @@
 //! One query through the stub: reads, asks upstream, answers, then records.
 
-use super::answering::Answering;
-use super::client::Client;
-use super::gatherer::{Gatherer, Place};
+use super::client::ReplyDestination;
+use super::gatherer::{GatheredPosition, QueryGatherer};
 use super::limits::ClientLimits;
 use super::options::StubOptions;
-use super::pushed::{Expected, Pushed};
-use super::reply::{Carrier, failed, forwarded};
-use crate::asking::Asking;
-use crate::client::{DnsClient, Forgetting};
+use super::pushed::{ExpectedQuestion, PushedAnswers};
+use super::reply::{ClientTransport, build_failure, build_reply};
+use super::reply_override::ReplyOverride;
+use crate::client::{DnsClient, ForgetScope};
+use crate::query::PendingQuery;
 use crate::question::{Question, QuestionError};
-use crate::upstream::{Asked, Upstream};
+use crate::upstream::{Upstream, UpstreamOutcome};
 use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::DNSClass;
 use resolab_http::H3Client;
@@ -28,21 +28,21 @@ use tokio::time::timeout;
 const CLOSE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The state shared by all forwarded queries.
-pub(super) struct Service {
+pub(super) struct StubState {
     upstream: Upstream,
     deadline: Duration,
     pub limits: ClientLimits,
     sequence: AtomicU64,
     records: Sender<Record>,
-    pub answering: Option<Arc<dyn Answering>>,
+    pub reply_override: Option<Arc<dyn ReplyOverride>>,
     /// The gatherer, with the time a message waits for more queries.
-    gatherer: Option<(Gatherer, Duration)>,
-    pushed: Pushed,
+    gatherer: Option<(QueryGatherer, Duration)>,
+    pushed: PushedAnswers,
     /// The number of pending queries, counted until their records are sent.
-    under_way: watch::Sender<u32>,
+    pending_count: watch::Sender<u32>,
 }
 
-impl Service {
+impl StubState {
     pub(super) fn new(client: DnsClient, options: StubOptions, records: Sender<Record>) -> Self {
         Self {
             upstream: Upstream::new(client, options.connections),
@@ -50,10 +50,10 @@ impl Service {
             limits: options.limits,
             sequence: AtomicU64::new(0),
             records,
-            answering: None,
-            gatherer: options.gather.map(|time| (Gatherer::default(), time)),
-            pushed: Pushed::default(),
-            under_way: watch::Sender::new(0),
+            reply_override: None,
+            gatherer: options.gather.map(|time| (QueryGatherer::default(), time)),
+            pushed: PushedAnswers::default(),
+            pending_count: watch::Sender::new(0),
         }
     }
 
@@ -69,9 +69,9 @@ impl Service {
 
     /// Waits until no query is pending and all records are sent.
     pub(super) async fn queries_ended(&self) {
-        let mut under_way = self.under_way.subscribe();
+        let mut pending_count = self.pending_count.subscribe();
         // The sender is here.
-        let _ = under_way.wait_for(|count| *count == 0).await;
+        let _ = pending_count.wait_for(|count| *count == 0).await;
     }
 
     /// Returns HTTP/3 on the resolver's connection, if any.
@@ -86,10 +86,10 @@ impl Service {
 
     /// Closes the upstream connection, and the connection used for repeating pending queries. The
     /// next query finds no connection.
-    pub(super) async fn close(&self, forgetting: Forgetting) {
+    pub(super) async fn close(&self, forgetting: ForgetScope) {
         self.pushed.clear();
         self.upstream.close(forgetting).await;
-        if *self.under_way.borrow() > 0 && !self.upstream.client.is_connectionless() {
+        if *self.pending_count.borrow() > 0 && !self.upstream.client.is_connectionless() {
             let _ = timeout(CLOSE_PATIENCE, self.queries_ended()).await;
             self.upstream.close(forgetting).await;
         }
@@ -99,7 +99,7 @@ impl Service {
     pub(super) async fn end(&self) {
         self.upstream.end();
         let _ = timeout(CLOSE_PATIENCE, self.queries_ended()).await;
-        self.upstream.close(Forgetting::Nothing).await;
+        self.upstream.close(ForgetScope::Nothing).await;
     }
 
     /// Handles one message received at `received_ns`. Messages other than queries get no record.
@@ -107,7 +107,7 @@ impl Service {
         self: &Arc<Self>,
         message: Vec<u8>,
         received_ns: u64,
-        client: Client,
+        client: ReplyDestination,
     ) {
         let Ok(query) = Message::from_vec(&message) else {
             return;
@@ -117,8 +117,8 @@ impl Service {
         }
         match question_of(&query) {
             Ok(question) => {
-                let _under_way = UnderWay::begin(&self.under_way);
-                let pushed = self.pushed.answer_to(&question).await;
+                let _under_way = PendingQueryGuard::begin(&self.pending_count);
+                let pushed = self.pushed.wait_for_answer(&question).await;
                 if let Some(asked) = pushed {
                     let reply = self.reply(&query, &question, &asked, client.carrier());
                     drop(client.send(reply).await);
@@ -127,7 +127,7 @@ impl Service {
                     self.forward(&query, &question, received_ns, client).await;
                 }
             }
-            Err(rcode) => drop(client.send(failed(&query, rcode)).await),
+            Err(rcode) => drop(client.send(build_failure(&query, rcode)).await),
         }
     }
 
@@ -139,15 +139,16 @@ impl Service {
         }
     }
 
-    async fn ask_expected(self: Arc<Self>, expected: Expected, received_ns: u64) {
-        let _under_way = UnderWay::begin(&self.under_way);
+    async fn ask_expected(self: Arc<Self>, expected: ExpectedQuestion, received_ns: u64) {
+        let _under_way = PendingQueryGuard::begin(&self.pending_count);
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
-        let asking = Asking::begun_at(received_ns, &self.upstream.client, &expected.question);
-        let (asked, message_facts) = self.ask(&asking).await;
-        let mut record = record_of(&asking, &asked, sequence, None);
+        let pending =
+            PendingQuery::begin_at(received_ns, &self.upstream.client, &expected.question);
+        let (asked, message_facts) = self.ask(&pending).await;
+        let mut record = build_record(&pending, &asked, sequence, None);
         record.message_facts = message_facts;
         let _ = self.records.send(Record::Query(Box::new(record)));
-        expected.came(asked);
+        expected.store(asked);
     }
 
     async fn forward(
@@ -155,57 +156,61 @@ impl Service {
         query: &Message,
         question: &Question,
         received_ns: u64,
-        client: Client,
+        client: ReplyDestination,
     ) {
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
-        let asking = Asking::begun_at(received_ns, &self.upstream.client, question);
+        let pending = PendingQuery::begin_at(received_ns, &self.upstream.client, question);
         let (client_address, carrier) = (client.address(), client.carrier());
         let at_once = self
-            .answering
+            .reply_override
             .as_ref()
-            .and_then(|answering| answering.at_once(query, question));
-        let (waiting, told_ns) = match at_once {
+            .and_then(|reply_override| reply_override.replace_before_query(query, question));
+        let (waiting, early_reply_ns) = match at_once {
             None => (Some(client), None),
             Some(response) => {
-                let reply = forwarded(query, response, carrier);
-                (None, sent_after(client, reply, received_ns).await)
+                let reply = build_reply(query, response, carrier);
+                (None, send_timed(client, reply, received_ns).await)
             }
         };
-        let (asked, message_facts) = self.ask(&asking).await;
+        let (asked, message_facts) = self.ask(&pending).await;
         let reply = self.reply(query, question, &asked, carrier);
         let answered_ns = match waiting {
-            None => told_ns,
-            Some(client) => sent_after(client, reply, received_ns).await,
+            None => early_reply_ns,
+            Some(client) => send_timed(client, reply, received_ns).await,
         };
         let forwarded_for = ForwardedFor {
             client_address,
             answered_ns,
         };
-        let mut record = record_of(&asking, &asked, sequence, Some(forwarded_for));
+        let mut record = build_record(&pending, &asked, sequence, Some(forwarded_for));
         record.message_facts = message_facts;
         // The reader is gone only when the stub is ending.
         let _ = self.records.send(Record::Query(Box::new(record)));
     }
 
     /// Asks alone, or together with other queries arriving within the gathering time.
-    async fn ask(self: &Arc<Self>, asking: &Asking<'_>) -> (Asked, MessageFacts) {
+    async fn ask(self: &Arc<Self>, pending: &PendingQuery<'_>) -> (UpstreamOutcome, MessageFacts) {
         // It may have waited for an answer that was to be pushed.
-        let left = asking.left_of(self.deadline);
+        let left = pending.remaining_time(self.deadline);
         let Some((gatherer, _)) = &self.gatherer else {
-            let asked = self.upstream.ask(asking, left).await;
+            let asked = self.upstream.ask(pending, left).await;
             return (asked, MessageFacts::default());
         };
         let is_refused = self.upstream.client.partial_support().is_refused();
-        let Some(place) = (!is_refused).then(|| gatherer.join(asking)).flatten() else {
-            let asked = self.upstream.ask(asking, left).await;
-            return (asked, alone_past_the_gatherer());
+        let Some(position) = (!is_refused).then(|| gatherer.join(pending)).flatten() else {
+            let asked = self.upstream.ask(pending, left).await;
+            return (asked, ungathered_facts());
         };
-        if place.is_first {
+        if position.is_first {
             tokio::spawn(Arc::clone(self).ask_gathered());
         }
-        let Place { told, message, .. } = place;
+        let GatheredPosition {
+            outcomes, message, ..
+        } = position;
         let upstream = &self.upstream;
-        let in_message = upstream.ask_in_message(asking, told, self.deadline).await;
+        let in_message = upstream
+            .ask_in_message(pending, outcomes, self.deadline)
+            .await;
         let facts = in_message.facts(message.sequence, message.question_count());
         (in_message.asked, facts)
     }
@@ -217,35 +222,36 @@ impl Service {
         };
         wait_until(monotonic_ns() + time.as_nanos() as u64).await;
         let gathered = gatherer.leave();
-        let (seats, time_origin_ns) = (gathered.seats, gathered.time_origin_ns);
+        let (questions, time_origin_ns) = (gathered.questions, gathered.time_origin_ns);
         // It waited for others, which a query alone does not.
         let waited = Duration::from_nanos(monotonic_ns().saturating_sub(time_origin_ns));
         let left = self.deadline.saturating_sub(waited);
-        self.upstream.ask_message(seats, time_origin_ns, left).await;
+        self.upstream
+            .ask_message(questions, time_origin_ns, left)
+            .await;
     }
 
     fn reply(
         &self,
         query: &Message,
         question: &Question,
-        asked: &Asked,
-        carrier: Carrier,
+        asked: &UpstreamOutcome,
+        carrier: ClientTransport,
     ) -> Vec<u8> {
         let response = asked.outcome.result.as_ref().map(|answer| &answer.response);
-        let instead = self
-            .answering
-            .as_ref()
-            .and_then(|answering| answering.afterwards(query, question, response));
+        let instead = self.reply_override.as_ref().and_then(|reply_override| {
+            reply_override.replace_after_query(query, question, response)
+        });
         match (instead, response) {
-            (Some(instead), _) => forwarded(query, instead, carrier),
-            (None, Ok(response)) => forwarded(query, response.message.clone(), carrier),
-            (None, Err(_)) => failed(query, ResponseCode::ServFail),
+            (Some(instead), _) => build_reply(query, instead, carrier),
+            (None, Ok(response)) => build_reply(query, response.message.clone(), carrier),
+            (None, Err(_)) => build_failure(query, ResponseCode::ServFail),
         }
     }
 }
 
 /// Returns the facts of a query asked alone although gathering is on.
-fn alone_past_the_gatherer() -> MessageFacts {
+fn ungathered_facts() -> MessageFacts {
     MessageFacts {
         message_question_count: Some(1),
         asked_alone: Some(true),
@@ -253,9 +259,9 @@ fn alone_past_the_gatherer() -> MessageFacts {
     }
 }
 
-fn record_of(
-    asking: &Asking<'_>,
-    asked: &Asked,
+fn build_record(
+    pending: &PendingQuery<'_>,
+    asked: &UpstreamOutcome,
     sequence: u64,
     forwarded_for: Option<ForwardedFor>,
 ) -> QueryRecord {
@@ -263,29 +269,29 @@ fn record_of(
         Some(_) => QueryPurpose::Forwarded,
         None => QueryPurpose::Pushed,
     };
-    let mut record = asking.record(&asked.outcome, purpose, sequence, forwarded_for);
+    let mut record = pending.record(&asked.outcome, purpose, sequence, forwarded_for);
     record.connection_facts.previous_connection_end = asked.previous_end;
     record
 }
 
 /// A guard counting one pending query.
-struct UnderWay<'a>(&'a watch::Sender<u32>);
+struct PendingQueryGuard<'a>(&'a watch::Sender<u32>);
 
-impl<'a> UnderWay<'a> {
+impl<'a> PendingQueryGuard<'a> {
     fn begin(count: &'a watch::Sender<u32>) -> Self {
         count.send_modify(|count| *count += 1);
         Self(count)
     }
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for PendingQueryGuard<'_> {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count -= 1);
     }
 }
 
 /// Sends a reply. Returns the time since the query was read, in ns; `None` when sending failed.
-async fn sent_after(client: Client, reply: Vec<u8>, received_ns: u64) -> Option<u64> {
+async fn send_timed(client: ReplyDestination, reply: Vec<u8>, received_ns: u64) -> Option<u64> {
     let is_sent = client.send(reply).await.is_ok();
     is_sent.then(|| monotonic_ns() - received_ns)
 }
@@ -303,5 +309,5 @@ fn question_of(query: &Message) -> Result<Question, ResponseCode> {
         // Nothing is wrong with it (RFC 1035 section 4.1.1).
         return Err(ResponseCode::NotImp);
     }
-    Question::of(query).ok_or(ResponseCode::FormErr)
+    Question::from_message(query).ok_or(ResponseCode::FormErr)
 }

@@ -1,8 +1,8 @@
 //! The stub's listeners for datagrams and streams, within the limits. Not for: the contents of a
 //! stream (`stream`).
 
-use super::client::Client;
-use super::forward::Service;
+use super::client::ReplyDestination;
+use super::forward::StubState;
 use super::limits::ClientLimits;
 use super::stream;
 use resolab_transport::answering_socket::AnsweringSocket;
@@ -18,18 +18,18 @@ const DATAGRAM_MAX_BYTES: usize = 65_535;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// Handles datagrams for ever.
-pub(super) async fn serve_datagrams(socket: Arc<AnsweringSocket>, service: Arc<Service>) {
+pub(super) async fn serve_datagrams(socket: Arc<AnsweringSocket>, service: Arc<StubState>) {
     let queries = Arc::new(Semaphore::new(service.limits.queries_max_count));
     let mut buffer = vec![0; DATAGRAM_MAX_BYTES];
     while let Ok(permit) = Arc::clone(&queries).acquire_owned().await {
         // An error here is an ICMP message about an earlier reply; a lasting error must not spin.
-        let Ok((length, way)) = socket.receive(&mut buffer).await else {
+        let Ok((length, addresses)) = socket.receive(&mut buffer).await else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
         let received_ns = monotonic_ns();
         let (message, service) = (buffer[..length].to_vec(), Arc::clone(&service));
-        let client = Client::Udp(Arc::clone(&socket), way);
+        let client = ReplyDestination::Udp(Arc::clone(&socket), addresses);
         tokio::spawn(async move {
             service.handle(message, received_ns, client).await;
             drop(permit);
@@ -38,7 +38,7 @@ pub(super) async fn serve_datagrams(socket: Arc<AnsweringSocket>, service: Arc<S
 }
 
 /// Accepts streams for ever.
-pub(super) async fn serve_streams(listener: &TcpListener, service: &Arc<Service>) {
+pub(super) async fn serve_streams(listener: &TcpListener, service: &Arc<StubState>) {
     let ClientLimits {
         queries_max_count,
         streams_max_count,

@@ -2,7 +2,7 @@
 //! and kept until connections are closed. Not for: asking.
 
 use crate::question::{Question, QuestionError};
-use crate::upstream::Asked;
+use crate::upstream::UpstreamOutcome;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
@@ -11,35 +11,35 @@ const TYPES: [&str; 3] = ["A", "AAAA", "HTTPS"];
 
 /// The expected questions, and the answers received.
 #[derive(Default)]
-pub(super) struct Pushed {
+pub(super) struct PushedAnswers {
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     expected: Vec<Question>,
-    kept: Vec<Kept>,
+    kept: Vec<StoredAnswer>,
 }
 
-struct Kept {
+struct StoredAnswer {
     question: Question,
-    answer: watch::Receiver<Option<Arc<Asked>>>,
+    answer: watch::Receiver<Option<Arc<UpstreamOutcome>>>,
 }
 
 /// A question with an expected answer.
-pub(super) struct Expected {
+pub(super) struct ExpectedQuestion {
     pub question: Question,
-    answer: watch::Sender<Option<Arc<Asked>>>,
+    answer: watch::Sender<Option<Arc<UpstreamOutcome>>>,
 }
 
-impl Expected {
+impl ExpectedQuestion {
     /// Keeps the outcome; queries may have stopped waiting.
-    pub fn came(self, asked: Asked) {
-        let _ = self.answer.send(Some(Arc::new(asked)));
+    pub fn store(self, outcome: UpstreamOutcome) {
+        let _ = self.answer.send(Some(Arc::new(outcome)));
     }
 }
 
-impl Pushed {
+impl PushedAnswers {
     /// Expects answers for these names only, from the next query on.
     pub fn expect(&self, names: &[String]) -> Result<(), QuestionError> {
         let every = names.iter().flat_map(|name| TYPES.map(|of| (name, of)));
@@ -54,7 +54,7 @@ impl Pushed {
 
     /// Returns the questions to ask together with the first query, with its flags and options;
     /// empty for later queries.
-    pub fn begin(&self, first: &Question) -> Vec<Expected> {
+    pub fn begin(&self, first: &Question) -> Vec<ExpectedQuestion> {
         let mut state = self.state();
         let mut begun = Vec::new();
         for expected in std::mem::take(&mut state.expected) {
@@ -67,25 +67,28 @@ impl Pushed {
                 continue;
             }
             let (answer, kept) = watch::channel(None);
-            state.kept.push(Kept {
+            state.kept.push(StoredAnswer {
                 question: question.clone(),
                 answer: kept,
             });
-            begun.push(Expected { question, answer });
+            begun.push(ExpectedQuestion { question, answer });
         }
         begun
     }
 
     /// Waits for the expected answer to a question. `None` when no answer is expected, or none
     /// came.
-    pub async fn answer_to(&self, question: &Question) -> Option<Arc<Asked>> {
+    pub async fn wait_for_answer(&self, question: &Question) -> Option<Arc<UpstreamOutcome>> {
         let mut answer = {
             let state = self.state();
-            let kept = state.kept.iter().find(|kept| answers(kept, question))?;
+            let kept = state
+                .kept
+                .iter()
+                .find(|kept| is_answered_by(kept, question))?;
             kept.answer.clone()
         };
-        let asked = answer.wait_for(Option::is_some).await.ok()?.clone()?;
-        asked.outcome.result.is_ok().then_some(asked)
+        let outcome = answer.wait_for(Option::is_some).await.ok()?.clone()?;
+        outcome.outcome.result.is_ok().then_some(outcome)
     }
 
     /// Restores the state at the start.
@@ -100,7 +103,7 @@ impl Pushed {
 
 /// Returns true when the kept question was asked with the same flags and options. The payload size
 /// does not count, because replies too long for their client are cut anyway.
-fn answers(kept: &Kept, question: &Question) -> bool {
+fn is_answered_by(kept: &StoredAnswer, question: &Question) -> bool {
     let as_asked = Question {
         udp_payload_bytes: question.udp_payload_bytes,
         ..kept.question.clone()

@@ -1,8 +1,8 @@
 //! The stub's replies: the upstream's response with the client's id, question and EDNS, cut to the
 //! client's maximum size. Without I/O.
 
-use crate::client_subnet::ClientSubnet;
 use crate::edns::UDP_PAYLOAD_BYTES;
+use crate::edns::client_subnet::ClientSubnet;
 use hickory_proto::op::{Edns, Message, MessageType, ResponseCode};
 use hickory_proto::rr::rdata::opt::EdnsCode;
 
@@ -14,24 +14,28 @@ const EXTENDED_ERROR: EdnsCode = EdnsCode::Unknown(15);
 
 /// The protocol of a query's arrival, a limit on the reply's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Carrier {
+pub(super) enum ClientTransport {
     Udp,
     Tcp,
 }
 
 /// Returns the upstream's response in the form asked for by the client.
-pub(super) fn forwarded(query: &Message, mut response: Message, carrier: Carrier) -> Vec<u8> {
+pub(super) fn build_reply(
+    query: &Message,
+    mut response: Message,
+    carrier: ClientTransport,
+) -> Vec<u8> {
     response.metadata.id = query.metadata.id;
     response.metadata.recursion_desired = query.metadata.recursion_desired;
     response.metadata.checking_disabled = query.metadata.checking_disabled;
     response.queries.clone_from(&query.queries);
-    response.edns = edns_of_reply(query, response.edns.as_ref());
+    response.edns = reply_edns(query, response.edns.as_ref());
     if response.edns.is_none() && response.metadata.response_code.high() > 0 {
         // An extended code needs EDNS to be said.
         response.metadata.response_code = ResponseCode::ServFail;
     }
     let Ok(bytes) = response.to_vec() else {
-        return failed(query, ResponseCode::ServFail);
+        return build_failure(query, ResponseCode::ServFail);
     };
     if bytes.len() <= limit(query, carrier) {
         return bytes;
@@ -44,7 +48,7 @@ pub(super) fn forwarded(query: &Message, mut response: Message, carrier: Carrier
 }
 
 /// Returns a response with a code only.
-pub(super) fn failed(query: &Message, rcode: ResponseCode) -> Vec<u8> {
+pub(super) fn build_failure(query: &Message, rcode: ResponseCode) -> Vec<u8> {
     let mut response = empty_response(query);
     response.metadata.response_code = rcode;
     response.to_vec().unwrap_or_default()
@@ -63,9 +67,9 @@ fn empty_response(query: &Message) -> Message {
 /// Returns the reply's EDNS. EDNS is between neighbours (RFC 6891 section 6.2.6), so padding and
 /// cookies stop here. Options about the answer are passed on: its subnet, when the client gave a
 /// subnet (RFC 7871 section 7.2.2), and its extended errors (RFC 8914).
-fn edns_of_reply(query: &Message, upstream: Option<&Edns>) -> Option<Edns> {
+fn reply_edns(query: &Message, upstream: Option<&Edns>) -> Option<Edns> {
     let mut edns = own_edns(query)?;
-    let gave_subnet = ClientSubnet::of(query.edns.as_ref()?).is_some();
+    let gave_subnet = ClientSubnet::from_edns(query.edns.as_ref()?).is_some();
     let upstream = upstream.map(|upstream| upstream.options().options.as_slice());
     for (code, option) in upstream.unwrap_or_default() {
         if (*code == EdnsCode::Subnet && gave_subnet) || *code == EXTENDED_ERROR {
@@ -84,11 +88,11 @@ fn own_edns(query: &Message) -> Option<Edns> {
     Some(edns)
 }
 
-fn limit(query: &Message, carrier: Carrier) -> usize {
+fn limit(query: &Message, carrier: ClientTransport) -> usize {
     match (carrier, &query.edns) {
-        (Carrier::Tcp, _) => usize::from(u16::MAX),
-        (Carrier::Udp, None) => PLAIN_UDP_BYTES,
-        (Carrier::Udp, Some(edns)) => usize::from(edns.max_payload()).max(PLAIN_UDP_BYTES),
+        (ClientTransport::Tcp, _) => usize::from(u16::MAX),
+        (ClientTransport::Udp, None) => PLAIN_UDP_BYTES,
+        (ClientTransport::Udp, Some(edns)) => usize::from(edns.max_payload()).max(PLAIN_UDP_BYTES),
     }
 }
 
@@ -127,14 +131,14 @@ mod tests {
         response
     }
 
-    fn reply(query: &Message, records: usize, carrier: Carrier) -> Message {
-        Message::from_vec(&forwarded(query, upstream(records), carrier)).unwrap()
+    fn reply(query: &Message, records: usize, carrier: ClientTransport) -> Message {
+        Message::from_vec(&build_reply(query, upstream(records), carrier)).unwrap()
     }
 
     #[test]
     fn id_and_question_are_the_clients() {
         let query = query("A.tEst", true);
-        let reply = reply(&query, 1, Carrier::Udp);
+        let reply = reply(&query, 1, ClientTransport::Udp);
         assert_eq!(reply.metadata.id, 4711);
         assert_eq!(reply.queries[0].name().to_ascii(), "A.tEst.");
         assert_eq!(reply.answers.len(), 1);
@@ -142,8 +146,13 @@ mod tests {
 
     #[test]
     fn padding_stops_here_and_edns_is_for_those_who_ask() {
-        assert_eq!(reply(&query("a.test", false), 1, Carrier::Udp).edns, None);
-        let edns = reply(&query("a.test", true), 1, Carrier::Udp).edns.unwrap();
+        assert_eq!(
+            reply(&query("a.test", false), 1, ClientTransport::Udp).edns,
+            None
+        );
+        let edns = reply(&query("a.test", true), 1, ClientTransport::Udp)
+            .edns
+            .unwrap();
         assert!(edns.options().as_ref().is_empty());
         assert_eq!(edns.max_payload(), UDP_PAYLOAD_BYTES);
     }
@@ -168,7 +177,7 @@ mod tests {
             (plain, vec![error.clone()]),
             (with_subnet, vec![subnet(20), error]),
         ] {
-            let bytes = forwarded(&query, response.clone(), Carrier::Udp);
+            let bytes = build_reply(&query, response.clone(), ClientTransport::Udp);
             let reply = Message::from_vec(&bytes).unwrap();
             assert!(reply.metadata.truncation);
             let options = reply.edns.unwrap().options().options.clone();
@@ -180,11 +189,11 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_cut_but_not_on_tcp() {
         for (with_edns, records, carrier, is_cut) in [
-            (false, 4, Carrier::Udp, false),
-            (false, 5, Carrier::Udp, true),
-            (true, 5, Carrier::Udp, false),
-            (true, 12, Carrier::Udp, true),
-            (false, 12, Carrier::Tcp, false),
+            (false, 4, ClientTransport::Udp, false),
+            (false, 5, ClientTransport::Udp, true),
+            (true, 5, ClientTransport::Udp, false),
+            (true, 12, ClientTransport::Udp, true),
+            (false, 12, ClientTransport::Tcp, false),
         ] {
             let reply = reply(&query("a.test", with_edns), records, carrier);
             assert_eq!(
@@ -200,15 +209,18 @@ mod tests {
     fn codes_that_need_edns_become_servfail_without_it() {
         let mut response = upstream(0);
         response.metadata.response_code = ResponseCode::BADVERS;
-        let bytes = forwarded(&query("a.test", false), response, Carrier::Udp);
+        let bytes = build_reply(&query("a.test", false), response, ClientTransport::Udp);
         let reply = Message::from_vec(&bytes).unwrap();
         assert_eq!(reply.metadata.response_code, ResponseCode::ServFail);
     }
 
     #[test]
     fn a_failure_echoes_the_question() {
-        let reply =
-            Message::from_vec(&failed(&query("A.test", false), ResponseCode::ServFail)).unwrap();
+        let reply = Message::from_vec(&build_failure(
+            &query("A.test", false),
+            ResponseCode::ServFail,
+        ))
+        .unwrap();
         assert_eq!(reply.metadata.response_code, ResponseCode::ServFail);
         assert_eq!((reply.metadata.id, reply.edns.is_none()), (4711, true));
         assert_eq!(reply.queries[0].name().to_ascii(), "A.test.");

@@ -1,8 +1,8 @@
 //! One client's stream, with pipelined queries (RFC 7766 section 6.2.1.1). Not for: accepting the
 //! stream.
 
-use super::client::{Client, Replies, Reply};
-use super::forward::Service;
+use super::client::{FramedReply, ReplyDestination, StreamReplies};
+use super::forward::StubState;
 use crate::transports::framed::take_message;
 use bytes::{Buf, BytesMut};
 use resolab_transport::clock::monotonic_ns;
@@ -17,26 +17,26 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, timeout, timeout_at};
 
 /// The queries of one stream.
-struct Queries {
+struct StreamQueries {
     from: SocketAddr,
-    service: Arc<Service>,
+    service: Arc<StubState>,
     own: Arc<Semaphore>,
     of_all: Arc<Semaphore>,
-    replies: mpsc::UnboundedSender<Reply>,
+    replies: mpsc::UnboundedSender<FramedReply>,
 }
 
 /// Answers until the client has gone or is idle, and every pending reply was written or refused.
 pub(super) async fn serve(
     stream: TcpStream,
     from: SocketAddr,
-    service: Arc<Service>,
+    service: Arc<StubState>,
     of_all: Arc<Semaphore>,
 ) {
     let _ = stream.set_nodelay(true);
     let (reader, writer) = stream.into_split();
     let (replies, queue) = mpsc::unbounded_channel();
     let limits = service.limits;
-    let queries = Queries {
+    let queries = StreamQueries {
         from,
         service,
         own: Arc::new(Semaphore::new(limits.stream_queries_max_count)),
@@ -50,7 +50,7 @@ pub(super) async fn serve(
     }
 }
 
-impl Queries {
+impl StreamQueries {
     async fn read(self, mut reader: OwnedReadHalf) {
         let idle_timeout = self.service.limits.stream_idle_timeout;
         let mut buffer = BytesMut::with_capacity(1024);
@@ -81,11 +81,14 @@ impl Queries {
         let Ok(of_all) = Arc::clone(&self.of_all).acquire_owned().await else {
             return false;
         };
-        let replies = Replies {
+        let replies = StreamReplies {
             queue: self.replies.clone(),
             leave: [own, of_all],
         };
-        let (client, service) = (Client::Tcp(replies, self.from), Arc::clone(&self.service));
+        let (client, service) = (
+            ReplyDestination::Tcp(replies, self.from),
+            Arc::clone(&self.service),
+        );
         tokio::spawn(async move { service.handle(message, received_ns, client).await });
         true
     }
@@ -99,10 +102,10 @@ impl Queries {
 /// Writes until no more replies can come, or the client takes none.
 async fn write_replies(
     mut writer: OwnedWriteHalf,
-    mut queue: mpsc::UnboundedReceiver<Reply>,
+    mut queue: mpsc::UnboundedReceiver<FramedReply>,
     patience: Duration,
 ) {
-    while let Some(Reply(mut framed, leave)) = queue.recv().await {
+    while let Some(FramedReply(mut framed, leave)) = queue.recv().await {
         while framed.has_remaining() {
             let written = timeout(patience, writer.write_buf(&mut framed)).await;
             if !matches!(written, Ok(Ok(1..))) {

@@ -1,7 +1,7 @@
 //! DNS over HTTPS on HTTP/2 (RFC 8484).
 
 use crate::exchange::ExchangeLog;
-use crate::transports::course::Course;
+use crate::transports::batch::QueryBatch;
 use crate::transports::http_message::{
     BODY_MAX_BYTES, DnsBody, PARTS_MAX_BYTES, PartialBody, RequestTemplate,
 };
@@ -46,15 +46,15 @@ impl DohSession {
         log.attempt(query);
         let response = self.client.exchange(request, BODY_MAX_BYTES).await?;
         log.complete(self.client.last_arrival().wall_ns());
-        DnsBody::of(response)
+        DnsBody::from_response(response)
     }
 
     /// Sends a message with several questions, and takes responses until all questions are
     /// answered.
-    pub async fn gather(&self, query: &[u8], course: &Course) -> Result<(), MeasuredFailure> {
+    pub async fn gather(&self, query: &[u8], batch: &QueryBatch) -> Result<(), MeasuredFailure> {
         let request = self.template.request_for_parts(query)?;
-        course.attempt(query);
-        let mut body = PartialBody::of(course);
+        batch.attempt(query);
+        let mut body = PartialBody::new(batch);
         let response = self
             .client
             .exchange_observed(request, PARTS_MAX_BYTES, &mut |head, piece| {

@@ -1,7 +1,7 @@
 //! DNS over HTTPS on HTTP/3 (RFC 8484, RFC 9114).
 
 use crate::exchange::ExchangeLog;
-use crate::transports::course::Course;
+use crate::transports::batch::QueryBatch;
 use crate::transports::http_message::{
     BODY_MAX_BYTES, DnsBody, PARTS_MAX_BYTES, PartialBody, RequestTemplate,
 };
@@ -42,15 +42,15 @@ impl Doh3Session {
         let exchange = self.client.exchange(request, BODY_MAX_BYTES).await?;
         log.complete(self.client.quic().log.last_arrival.wall_ns());
         log.add_attempts(exchange.attempt_count - 1);
-        DnsBody::of(exchange.response)
+        DnsBody::from_response(exchange.response)
     }
 
     /// Sends a message with several questions, and takes responses until all questions are
     /// answered.
-    pub async fn gather(&self, query: &[u8], course: &Course) -> Result<(), MeasuredFailure> {
+    pub async fn gather(&self, query: &[u8], batch: &QueryBatch) -> Result<(), MeasuredFailure> {
         let request = self.template.request_for_parts(query)?;
-        course.attempt(query);
-        let mut body = PartialBody::of(course);
+        batch.attempt(query);
+        let mut body = PartialBody::new(batch);
         let exchange = self
             .client
             .exchange_observed(request, PARTS_MAX_BYTES, &mut |head, piece| {
@@ -58,7 +58,7 @@ impl Doh3Session {
             })
             .await?;
         if exchange.attempt_count > 1 {
-            course.add_attempt();
+            batch.add_attempt();
         }
         body.end(exchange.response)
     }

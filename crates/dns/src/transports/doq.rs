@@ -3,7 +3,7 @@
 
 use crate::exchange::ExchangeLog;
 use crate::iana::doq_error;
-use crate::transports::course::Course;
+use crate::transports::batch::QueryBatch;
 use crate::transports::framed::{frame, take_message};
 use bytes::BytesMut;
 use hickory_proto::op::Message;
@@ -45,7 +45,7 @@ pub async fn open(
     log: &Arc<SetupLog>,
 ) -> Result<DoqSession, MeasuredFailure> {
     let quic = quic.connect(resolver, Arc::clone(log)).await?;
-    Ok(DoqSession::on(Arc::new(quic), b""))
+    Ok(DoqSession::new(Arc::new(quic), b""))
 }
 
 /// Opens a connection for queries and pages.
@@ -58,14 +58,14 @@ pub async fn open_for_pages(
     let http = H3Client::open(Arc::clone(&quic)).await?;
     Ok(DoqSession {
         http: Some(Arc::new(http)),
-        ..DoqSession::on(quic, &DNS_PREFIX)
+        ..DoqSession::new(quic, &DNS_PREFIX)
     })
 }
 
 impl DoqSession {
     /// Uses a QUIC connection opened by the caller. The prefix distinguishes queries from other
     /// streams.
-    pub fn on(quic: Arc<QuicConnection>, prefix: &'static [u8]) -> Self {
+    pub fn new(quic: Arc<QuicConnection>, prefix: &'static [u8]) -> Self {
         Self {
             quic,
             prefix,
@@ -103,13 +103,13 @@ impl DoqSession {
 
     /// Sends a message with several questions, and takes responses from its stream until all
     /// questions are answered.
-    pub async fn gather(&self, query: &[u8], course: &Course) -> Result<(), MeasuredFailure> {
+    pub async fn gather(&self, query: &[u8], batch: &QueryBatch) -> Result<(), MeasuredFailure> {
         let framed = [self.prefix, &frame(query)].concat();
-        course.attempt(query);
-        let mut result = self.try_gather(&framed, course).await;
+        batch.attempt(query);
+        let mut result = self.try_gather(&framed, batch).await;
         if matches!(result, Err(StreamError::EarlyDataRejected)) {
-            course.attempt(query);
-            result = self.try_gather(&framed, course).await;
+            batch.attempt(query);
+            result = self.try_gather(&framed, batch).await;
         }
         result.map_err(|error| self.failure_of(&error))?
     }
@@ -118,7 +118,7 @@ impl DoqSession {
     async fn try_gather(
         &self,
         framed: &[u8],
-        course: &Course,
+        batch: &QueryBatch,
     ) -> Result<Result<(), MeasuredFailure>, StreamError> {
         let mut stream = self.send(framed).await?;
         let mut buffer = BytesMut::with_capacity(1024);
@@ -128,7 +128,7 @@ impl DoqSession {
             };
             buffer.extend_from_slice(&chunk.bytes);
             while let Some(message) = take_message(&mut buffer) {
-                match course.take_expected(DOQ_ID, &message) {
+                match batch.take_expected(DOQ_ID, &message) {
                     Ok(false) => (),
                     Ok(true) => {
                         stream.read_end().await;

@@ -6,10 +6,10 @@ mod receiver;
 
 use crate::exchange::ExchangeLog;
 use crate::message::id_of;
-use crate::transports::course::Course;
+use crate::transports::batch::QueryBatch;
 use crate::transports::dotcp;
-use crate::transports::retry::{Retries, Wait};
-use receiver::{Datagram, Receiver};
+use crate::transports::retry::{ResolverRetries, ResponseWait};
+use receiver::{ReceivedDatagram, ResponseReceiver};
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, SetupLog, is_unreachable};
 use resolab_transport::clock::monotonic_ns;
@@ -24,12 +24,12 @@ const TRUNCATION_BIT: u8 = 0x02;
 /// Asks by UDP, then by TCP when the answer does not fit. The set-up log then has a TCP connect.
 pub(crate) async fn exchange(
     resolver: SocketAddr,
-    retries: &Retries,
+    retries: &ResolverRetries,
     query: &[u8],
     setup: &Arc<SetupLog>,
     log: &ExchangeLog,
 ) -> Result<Vec<u8>, MeasuredFailure> {
-    if log.goes_on_by_tcp() {
+    if log.is_switched_to_tcp() {
         return ask_by_tcp(resolver, query, setup, log).await;
     }
     let answer = ask(resolver, retries, query, log).await?;
@@ -64,10 +64,10 @@ async fn ask_by_tcp(
 
 async fn ask(
     resolver: SocketAddr,
-    retries: &Retries,
+    retries: &ResolverRetries,
     query: &[u8],
     log: &ExchangeLog,
-) -> Result<Datagram, MeasuredFailure> {
+) -> Result<ReceivedDatagram, MeasuredFailure> {
     let mut tries = retries.begin();
     let mut receiver = None;
     let socket = StampedUdpSocket::connect(resolver).map_err(|error| failure_of(&error))?;
@@ -82,9 +82,9 @@ async fn ask(
             // Only now, so that the query need not wait for it.
             None => receiver.insert(prepare(&socket, log).map_err(|error| failure_of(&error))?),
         };
-        if let Some(answer) = within(wait, receiver.receive_answer(query, log)).await {
+        if let Some(answer) = wait_within(wait, receiver.receive_answer(query, log)).await {
             let round_trip = Duration::from_nanos(monotonic_ns() - sent_ns);
-            tries.answered(round_trip);
+            tries.note_answer(round_trip);
             return answer.map_err(|error| failure_of(&error));
         }
     }
@@ -96,24 +96,24 @@ async fn ask(
 /// After each attempt, asks the missing questions again in a message with the same id.
 pub(crate) async fn gather(
     resolver: SocketAddr,
-    retries: &Retries,
+    retries: &ResolverRetries,
     message: impl Fn() -> Result<Vec<u8>, MeasuredFailure>,
-    course: &Course,
+    batch: &QueryBatch,
 ) -> Result<(), MeasuredFailure> {
     let mut tries = retries.begin();
     let socket = StampedUdpSocket::connect(resolver).map_err(|error| failure_of(&error))?;
-    let receiver = Receiver::new(Arc::new(socket)).map_err(|error| failure_of(&error))?;
+    let receiver = ResponseReceiver::new(Arc::new(socket)).map_err(|error| failure_of(&error))?;
     while let Some(wait) = tries.next() {
         let query = message()?;
-        course.attempt(&query);
+        batch.attempt(&query);
         let sent_ns = monotonic_ns();
         receiver
             .socket()
             .send(&query)
             .map_err(|error| failure_of(&error))?;
-        let answered = || tries.answered(Duration::from_nanos(monotonic_ns() - sent_ns));
-        let gathered = receiver.gather(id_of(&query), course, answered);
-        if let Some(gathered) = within(wait, gathered).await {
+        let answered = || tries.note_answer(Duration::from_nanos(monotonic_ns() - sent_ns));
+        let gathered = receiver.gather(id_of(&query), batch, answered);
+        if let Some(gathered) = wait_within(wait, gathered).await {
             return gathered;
         }
     }
@@ -121,15 +121,15 @@ pub(crate) async fn gather(
     Err(MeasuredFailure::new(Failure::QueryTimeout, detail))
 }
 
-fn prepare(socket: &Arc<StampedUdpSocket>, log: &ExchangeLog) -> io::Result<Receiver> {
+fn prepare(socket: &Arc<StampedUdpSocket>, log: &ExchangeLog) -> io::Result<ResponseReceiver> {
     log.kernel_stamps.begin(Arc::clone(socket));
-    Receiver::new(Arc::clone(socket))
+    ResponseReceiver::new(Arc::clone(socket))
 }
 
-async fn within<T>(wait: Wait, answer: impl Future<Output = T>) -> Option<T> {
+async fn wait_within<T>(wait: ResponseWait, answer: impl Future<Output = T>) -> Option<T> {
     match wait {
-        Wait::For(time) => tokio::time::timeout(time, answer).await.ok(),
-        Wait::UntilDeadline => Some(answer.await),
+        ResponseWait::For(time) => tokio::time::timeout(time, answer).await.ok(),
+        ResponseWait::UntilDeadline => Some(answer.await),
     }
 }
 
@@ -166,8 +166,8 @@ mod tests {
         answer
     }
 
-    fn tries(timeout_ms: u64, try_count: u32) -> Retries {
-        Retries::new(UdpRetryPolicy::Custom {
+    fn tries(timeout_ms: u64, try_count: u32) -> ResolverRetries {
+        ResolverRetries::new(UdpRetryPolicy::Custom {
             timeout: Duration::from_millis(timeout_ms),
             try_count,
         })

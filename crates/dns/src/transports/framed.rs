@@ -4,7 +4,7 @@
 
 use crate::exchange::ExchangeLog;
 use crate::message::{id_of, random_id};
-use crate::transports::course::Course;
+use crate::transports::batch::QueryBatch;
 use bytes::{Buf, BytesMut};
 use resolab_record::Failure;
 use resolab_transport::client::{MeasuredFailure, SetupLog, stream_failure};
@@ -24,18 +24,18 @@ const FRAMES_AT_ONCE_COUNT: usize = 64;
 /// The time allowed for reading the last answers after the resolver closed.
 const LAST_ANSWERS_WITHIN: Duration = Duration::from_millis(200);
 
-type Pending = Arc<Mutex<HashMap<u16, Waiting>>>;
-type Received = Result<Answer, MeasuredFailure>;
+type PendingResponses = Arc<Mutex<HashMap<u16, ResponseWaiter>>>;
+type ResponseResult = Result<StampedResponse, MeasuredFailure>;
 
 /// The receiver of the responses with an id.
-enum Waiting {
+enum ResponseWaiter {
     /// A receiver of one response.
-    One(oneshot::Sender<Received>),
+    One(oneshot::Sender<ResponseResult>),
     /// A receiver of several responses, until it has enough.
-    Several(mpsc::UnboundedSender<Received>),
+    Several(mpsc::UnboundedSender<ResponseResult>),
 }
 
-impl Waiting {
+impl ResponseWaiter {
     fn has_given_up(&self) -> bool {
         match self {
             Self::One(sender) => sender.is_closed(),
@@ -44,7 +44,7 @@ impl Waiting {
     }
 
     /// Delivers a response; the receiver may have given up.
-    fn hand(self, received: Received) {
+    fn hand(self, received: ResponseResult) {
         match self {
             Self::One(sender) => drop(sender.send(received)),
             Self::Several(sender) => drop(sender.send(received)),
@@ -53,7 +53,7 @@ impl Waiting {
 }
 
 /// A response, with the stamp of the stream's last arrival when the response was complete.
-struct Answer {
+struct StampedResponse {
     message: Vec<u8>,
     last_arrival_wall_ns: Option<i64>,
 }
@@ -61,7 +61,7 @@ struct Answer {
 /// One open stream; exchanges may overlap.
 pub struct FramedConnection {
     frames: mpsc::UnboundedSender<Vec<u8>>,
-    pending: Pending,
+    pending: PendingResponses,
     driver: JoinHandle<()>,
 }
 
@@ -91,7 +91,7 @@ impl FramedConnection {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let (frames, queue) = mpsc::unbounded_channel();
-        let pending = Pending::default();
+        let pending = PendingResponses::default();
         let driver = tokio::spawn(drive(stream, queue, Arc::clone(&pending), log));
         Self {
             frames,
@@ -118,32 +118,32 @@ impl FramedConnection {
         log: &ExchangeLog,
     ) -> Result<Vec<u8>, MeasuredFailure> {
         let (sender, answer) = oneshot::channel();
-        self.expect(id_of(query), Waiting::One(sender));
+        self.expect(id_of(query), ResponseWaiter::One(sender));
         let framed = frame(query);
         log.attempt(query);
-        self.frames.send(framed).map_err(|_| closed())?;
-        let answer = answer.await.map_err(|_| closed())??;
+        self.frames.send(framed).map_err(|_| closed_failure())?;
+        let answer = answer.await.map_err(|_| closed_failure())??;
         log.complete(answer.last_arrival_wall_ns);
         Ok(answer.message)
     }
 
     /// Sends a message with several questions, and takes responses with its id until all questions
     /// are answered.
-    pub async fn gather(&self, query: &[u8], course: &Course) -> Result<(), MeasuredFailure> {
+    pub async fn gather(&self, query: &[u8], batch: &QueryBatch) -> Result<(), MeasuredFailure> {
         let (sender, mut answers) = mpsc::unbounded_channel();
-        self.expect(id_of(query), Waiting::Several(sender));
+        self.expect(id_of(query), ResponseWaiter::Several(sender));
         let framed = frame(query);
-        course.attempt(query);
-        self.frames.send(framed).map_err(|_| closed())?;
+        batch.attempt(query);
+        self.frames.send(framed).map_err(|_| closed_failure())?;
         loop {
-            let answer = answers.recv().await.ok_or_else(closed)??;
-            if course.take_expected(id_of(query), &answer.message)? {
+            let answer = answers.recv().await.ok_or_else(closed_failure)??;
+            if batch.take_expected(id_of(query), &answer.message)? {
                 return Ok(());
             }
         }
     }
 
-    fn expect(&self, id: u16, waiting: Waiting) {
+    fn expect(&self, id: u16, waiting: ResponseWaiter) {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         // Whoever gave up has no use for its late answer; its id can be had again.
         pending.retain(|_, waiting| !waiting.has_given_up());
@@ -175,7 +175,7 @@ impl FramedConnection {
     }
 }
 
-fn closed() -> MeasuredFailure {
+fn closed_failure() -> MeasuredFailure {
     MeasuredFailure::new(Failure::QueryConnectionClosed, "it was closed")
 }
 
@@ -183,7 +183,7 @@ fn closed() -> MeasuredFailure {
 async fn drive<S: AsyncRead + AsyncWrite + Unpin>(
     mut stream: S,
     mut queue: mpsc::UnboundedReceiver<Vec<u8>>,
-    pending: Pending,
+    pending: PendingResponses,
     log: Arc<SetupLog>,
 ) {
     let result = transfer(&mut stream, &mut queue, &pending, &log.last_arrival).await;
@@ -207,7 +207,7 @@ async fn drive<S: AsyncRead + AsyncWrite + Unpin>(
 async fn transfer<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     queue: &mut mpsc::UnboundedReceiver<Vec<u8>>,
-    pending: &Pending,
+    pending: &PendingResponses,
     last_arrival: &LastArrival,
 ) -> io::Result<()> {
     let (reader, writer) = tokio::io::split(stream);
@@ -242,19 +242,19 @@ async fn write_queries(
 
 async fn read_answers(
     mut reader: impl AsyncRead + Unpin,
-    pending: &Pending,
+    pending: &PendingResponses,
     last_arrival: &LastArrival,
 ) -> io::Result<()> {
     let mut buffer = BytesMut::with_capacity(2048);
     while reader.read_buf(&mut buffer).await? > 0 {
         while let Some(message) = take_message(&mut buffer) {
             let id = id_of(&message);
-            let answer = Answer {
+            let answer = StampedResponse {
                 message,
                 last_arrival_wall_ns: last_arrival.wall_ns(),
             };
             let mut pending = pending.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(Waiting::Several(sender)) = pending.get(&id) {
+            if let Some(ResponseWaiter::Several(sender)) = pending.get(&id) {
                 let _ = sender.send(Ok(answer));
             } else if let Some(waiting) = pending.remove(&id) {
                 waiting.hand(Ok(answer));
@@ -331,15 +331,15 @@ mod tests {
     }
 
     #[derive(Default)]
-    struct Counts {
+    struct WriteCounts {
         writes: AtomicU32,
         flushes: AtomicU32,
     }
 
     /// A stream counting its writes and flushes.
-    struct Counted(DuplexStream, Arc<Counts>);
+    struct CountedStream(DuplexStream, Arc<WriteCounts>);
 
-    impl AsyncRead for Counted {
+    impl AsyncRead for CountedStream {
         fn poll_read(
             self: Pin<&mut Self>,
             cx: &mut Context<'_>,
@@ -349,7 +349,7 @@ mod tests {
         }
     }
 
-    impl AsyncWrite for Counted {
+    impl AsyncWrite for CountedStream {
         fn poll_write(
             self: Pin<&mut Self>,
             cx: &mut Context<'_>,
@@ -372,8 +372,8 @@ mod tests {
     #[tokio::test]
     async fn queries_that_are_there_are_writes_of_their_own_before_one_flush() {
         let (near, mut far) = tokio::io::duplex(BUFFER_BYTES);
-        let counts = Arc::new(Counts::default());
-        let stream = Counted(near, Arc::clone(&counts));
+        let counts = Arc::new(WriteCounts::default());
+        let stream = CountedStream(near, Arc::clone(&counts));
         let connection = FramedConnection::new(stream, Arc::default());
         let exchanges = (0..20_u8).map(|id| {
             let connection = &connection;

@@ -3,7 +3,7 @@
 use crate::iana::DNS_MESSAGE;
 use crate::partial;
 use crate::resolver_address::ResolverAddress;
-use crate::transports::course::{Course, incomplete};
+use crate::transports::batch::{QueryBatch, incomplete_failure};
 use crate::transports::framed::take_message;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -90,7 +90,7 @@ pub struct DnsBody {
 
 impl DnsBody {
     /// Reads a response. Errors on another status, content encoding or media type.
-    pub fn of(response: Response<Bytes>) -> Result<Self, MeasuredFailure> {
+    pub fn from_response(response: Response<Bytes>) -> Result<Self, MeasuredFailure> {
         let status = response.status();
         if status != StatusCode::OK {
             return Err(MeasuredFailure::new(
@@ -130,16 +130,16 @@ impl DnsBody {
 
 /// The partial responses in an HTTP body, read while the body arrives.
 pub struct PartialBody<'a> {
-    course: &'a Course,
+    batch: &'a QueryBatch,
     buffer: BytesMut,
     failure: Option<MeasuredFailure>,
 }
 
 impl<'a> PartialBody<'a> {
     /// Begins with an empty body.
-    pub fn of(course: &'a Course) -> Self {
+    pub fn new(batch: &'a QueryBatch) -> Self {
         Self {
-            course,
+            batch,
             buffer: BytesMut::new(),
             failure: None,
         }
@@ -152,7 +152,7 @@ impl<'a> PartialBody<'a> {
         }
         self.buffer.extend_from_slice(piece);
         while let Some(message) = take_message(&mut self.buffer) {
-            if let Err(failure) = self.course.take_expected(DOH_ID, &message) {
+            if let Err(failure) = self.batch.take_expected(DOH_ID, &message) {
                 self.failure = Some(failure);
                 return;
             }
@@ -167,12 +167,12 @@ impl<'a> PartialBody<'a> {
         let (head, body) = response.into_parts();
         let head = Response::from_parts(head, ());
         if has_parts(&head) {
-            let is_complete = self.course.is_complete();
-            return is_complete.then_some(()).ok_or_else(incomplete);
+            let is_complete = self.batch.is_complete();
+            return is_complete.then_some(()).ok_or_else(incomplete_failure);
         }
         // By somebody who does not know them.
-        let body = DnsBody::of(head.map(|()| body))?;
-        self.course.take_expected(DOH_ID, &body.message).map(drop)
+        let body = DnsBody::from_response(head.map(|()| body))?;
+        self.batch.take_expected(DOH_ID, &body.message).map(drop)
     }
 }
 
@@ -272,7 +272,7 @@ mod tests {
             let response = Response::builder()
                 .header(CONTENT_TYPE, DNS_MESSAGE)
                 .header(CONTENT_ENCODING, coding);
-            DnsBody::of(response.body(Bytes::from_static(b"m")).unwrap())
+            DnsBody::from_response(response.body(Bytes::from_static(b"m")).unwrap())
         };
         let failure = respond("gzip").unwrap_err();
         assert_eq!(failure.failure, Failure::QueryMalformed);
@@ -289,7 +289,8 @@ mod tests {
             let response = Response::builder()
                 .status(status)
                 .header(CONTENT_TYPE, media_type);
-            DnsBody::of(response.body(Bytes::from_static(b"m")).unwrap()).map(|body| body.message)
+            DnsBody::from_response(response.body(Bytes::from_static(b"m")).unwrap())
+                .map(|body| body.message)
         };
         assert_eq!(respond(200, DNS_MESSAGE).unwrap(), b"m");
         assert_eq!(respond(200, "Application/DNS-Message; x=y").unwrap(), b"m");

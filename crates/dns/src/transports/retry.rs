@@ -55,7 +55,7 @@ impl UdpRetryPolicy {
 
 /// The time a try waits for the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wait {
+pub(crate) enum ResponseWait {
     /// A limited wait, followed by the next try.
     For(Duration),
     /// The last try's wait, ended by the deadline.
@@ -120,13 +120,13 @@ impl RetransmissionTimer {
 
 /// The tries of one query.
 #[derive(Debug)]
-pub(crate) struct Tries {
+pub(crate) struct QueryTries {
     policy: UdpRetryPolicy,
     count: u32,
     waited: Option<Duration>,
 }
 
-impl Tries {
+impl QueryTries {
     fn new(policy: UdpRetryPolicy) -> Self {
         Self {
             policy,
@@ -137,38 +137,38 @@ impl Tries {
 
     /// Returns the next try's wait, after the previous try's wait has passed. `None` after the last
     /// try.
-    fn next(&mut self, timer: &mut RetransmissionTimer) -> Option<Wait> {
+    fn next(&mut self, timer: &mut RetransmissionTimer) -> Option<ResponseWait> {
         let index = self.count;
         self.count += 1;
         match self.policy {
             UdpRetryPolicy::System => {
-                (index < SYSTEM_TRY_COUNT).then_some(Wait::For(SYSTEM_TIMEOUT))
+                (index < SYSTEM_TRY_COUNT).then_some(ResponseWait::For(SYSTEM_TIMEOUT))
             }
             UdpRetryPolicy::Custom { timeout, try_count } => {
-                (index < try_count).then_some(Wait::For(timeout))
+                (index < try_count).then_some(ResponseWait::For(timeout))
             }
-            UdpRetryPolicy::None => (index == 0).then_some(Wait::UntilDeadline),
+            UdpRetryPolicy::None => (index == 0).then_some(ResponseWait::UntilDeadline),
             UdpRetryPolicy::Modern => self.next_modern(index, timer),
         }
     }
 
-    fn next_modern(&mut self, index: u32, timer: &mut RetransmissionTimer) -> Option<Wait> {
+    fn next_modern(&mut self, index: u32, timer: &mut RetransmissionTimer) -> Option<ResponseWait> {
         if let Some(waited) = self.waited {
             timer.expire(waited);
         }
         match index + 1 {
             ..MODERN_TRY_COUNT => {
                 self.waited = Some(timer.timeout());
-                self.waited.map(Wait::For)
+                self.waited.map(ResponseWait::For)
             }
-            MODERN_TRY_COUNT => Some(Wait::UntilDeadline),
+            MODERN_TRY_COUNT => Some(ResponseWait::UntilDeadline),
             _ => None,
         }
     }
 
     /// Takes a response `round_trip` after the last try. Only counts a query sent once: a response
     /// to a query sent twice may belong to either try (Karn's algorithm).
-    fn answered(&self, round_trip: Duration, timer: &mut RetransmissionTimer) {
+    fn note_answer(&self, round_trip: Duration, timer: &mut RetransmissionTimer) {
         if self.count == 1 {
             timer.sample(round_trip);
         }
@@ -177,7 +177,7 @@ impl Tries {
 
 /// A policy, with the knowledge learnt about one resolver.
 #[derive(Debug)]
-pub(crate) struct Retries {
+pub(crate) struct ResolverRetries {
     pub(crate) policy: UdpRetryPolicy,
     timer: Mutex<Arc<SharedTimer>>,
 }
@@ -187,11 +187,11 @@ type SharedTimer = Mutex<RetransmissionTimer>;
 /// The tries of one query, with the timer in use when the query began.
 #[derive(Debug)]
 pub(crate) struct TimedTries {
-    tries: Tries,
+    tries: QueryTries,
     timer: Arc<SharedTimer>,
 }
 
-impl Retries {
+impl ResolverRetries {
     /// Begins without any knowledge.
     pub(crate) fn new(policy: UdpRetryPolicy) -> Self {
         Self {
@@ -210,23 +210,23 @@ impl Retries {
     pub(crate) fn begin(&self) -> TimedTries {
         let timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
         TimedTries {
-            tries: Tries::new(self.policy),
+            tries: QueryTries::new(self.policy),
             timer: Arc::clone(&timer),
         }
     }
 }
 
 impl TimedTries {
-    /// Returns the next wait, see [`Tries::next`].
-    pub(crate) fn next(&mut self) -> Option<Wait> {
+    /// Returns the next wait, see [`QueryTries::next`].
+    pub(crate) fn next(&mut self) -> Option<ResponseWait> {
         let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
         self.tries.next(&mut timer)
     }
 
-    /// Takes a response, see [`Tries::answered`].
-    pub(crate) fn answered(&self, round_trip: Duration) {
+    /// Takes a response, see [`QueryTries::note_answer`].
+    pub(crate) fn note_answer(&self, round_trip: Duration) {
         let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
-        self.tries.answered(round_trip, &mut timer);
+        self.tries.note_answer(round_trip, &mut timer);
     }
 }
 
@@ -237,8 +237,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn waits(policy: UdpRetryPolicy, timer: &mut RetransmissionTimer) -> Vec<Wait> {
-        let mut tries = Tries::new(policy);
+    fn waits(policy: UdpRetryPolicy, timer: &mut RetransmissionTimer) -> Vec<ResponseWait> {
+        let mut tries = QueryTries::new(policy);
         std::iter::from_fn(|| tries.next(timer)).collect()
     }
 
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn each_policy_has_its_waits() {
         let new = RetransmissionTimer::default;
-        let second = |count| Wait::For(Duration::from_secs(count));
+        let second = |count| ResponseWait::For(Duration::from_secs(count));
         let custom = UdpRetryPolicy::Custom {
             timeout: MS * 1000,
             try_count: 3,
@@ -261,10 +261,10 @@ mod tests {
         for (policy, expected) in [
             (UdpRetryPolicy::System, vec![second(5); 2]),
             (custom, vec![second(1); 3]),
-            (UdpRetryPolicy::None, vec![Wait::UntilDeadline]),
+            (UdpRetryPolicy::None, vec![ResponseWait::UntilDeadline]),
             (
                 UdpRetryPolicy::Modern,
-                vec![second(1), second(2), Wait::UntilDeadline],
+                vec![second(1), second(2), ResponseWait::UntilDeadline],
             ),
         ] {
             assert_eq!(waits(policy, &mut new()), expected, "{policy:?}");
@@ -282,14 +282,14 @@ mod tests {
     #[test]
     fn a_lost_query_backs_the_timer_off_until_one_is_answered_at_once() {
         let mut timer = timer_after([MS * 100]);
-        let mut tries = Tries::new(UdpRetryPolicy::Modern);
-        assert_eq!(tries.next(&mut timer), Some(Wait::For(MS * 300)));
-        assert_eq!(tries.next(&mut timer), Some(Wait::For(MS * 600)));
-        tries.answered(MS * 100, &mut timer);
+        let mut tries = QueryTries::new(UdpRetryPolicy::Modern);
+        assert_eq!(tries.next(&mut timer), Some(ResponseWait::For(MS * 300)));
+        assert_eq!(tries.next(&mut timer), Some(ResponseWait::For(MS * 600)));
+        tries.note_answer(MS * 100, &mut timer);
         assert_eq!(timer.timeout(), MS * 600, "which try was it?");
-        let mut tries = Tries::new(UdpRetryPolicy::Modern);
-        assert_eq!(tries.next(&mut timer), Some(Wait::For(MS * 600)));
-        tries.answered(MS * 100, &mut timer);
+        let mut tries = QueryTries::new(UdpRetryPolicy::Modern);
+        assert_eq!(tries.next(&mut timer), Some(ResponseWait::For(MS * 600)));
+        tries.note_answer(MS * 100, &mut timer);
         assert_eq!(timer.timeout(), MS * 100 + MS * 150);
     }
 
@@ -297,28 +297,34 @@ mod tests {
     fn queries_lost_together_back_it_off_once() {
         let mut timer = timer_after([MS * 100]);
         let mut all: Vec<_> = (0..20)
-            .map(|_| Tries::new(UdpRetryPolicy::Modern))
+            .map(|_| QueryTries::new(UdpRetryPolicy::Modern))
             .collect();
         for tries in &mut all {
             tries.next(&mut timer);
         }
         for tries in &mut all {
-            assert_eq!(tries.next(&mut timer), Some(Wait::For(MS * 600)));
+            assert_eq!(tries.next(&mut timer), Some(ResponseWait::For(MS * 600)));
         }
     }
 
     #[test]
     fn what_was_learnt_can_be_forgotten() {
-        let retries = Retries::new(UdpRetryPolicy::Modern);
+        let retries = ResolverRetries::new(UdpRetryPolicy::Modern);
         let mut first = retries.begin();
         first.next();
-        first.answered(MS * 100);
+        first.note_answer(MS * 100);
         let mut under_way = retries.begin();
         retries.forget();
-        assert_eq!(under_way.next(), Some(Wait::For(MS * 300)));
-        assert_eq!(retries.begin().next(), Some(Wait::For(INITIAL_TIMEOUT)));
-        under_way.answered(MS * 100);
-        assert_eq!(retries.begin().next(), Some(Wait::For(INITIAL_TIMEOUT)));
+        assert_eq!(under_way.next(), Some(ResponseWait::For(MS * 300)));
+        assert_eq!(
+            retries.begin().next(),
+            Some(ResponseWait::For(INITIAL_TIMEOUT))
+        );
+        under_way.note_answer(MS * 100);
+        assert_eq!(
+            retries.begin().next(),
+            Some(ResponseWait::For(INITIAL_TIMEOUT))
+        );
     }
 
     proptest! {
@@ -330,10 +336,10 @@ mod tests {
             let smoothed = timer.estimate.unwrap().smoothed.min(TIMEOUT_MAX);
             let waits = waits(UdpRetryPolicy::Modern, &mut timer);
             prop_assert_eq!(waits.len(), 3);
-            prop_assert_eq!(waits[2], Wait::UntilDeadline);
+            prop_assert_eq!(waits[2], ResponseWait::UntilDeadline);
             let mut least = smoothed.max(TIMEOUT_MIN);
             for wait in &waits[..2] {
-                let Wait::For(wait) = *wait else { panic!("{wait:?}") };
+                let ResponseWait::For(wait) = *wait else { panic!("{wait:?}") };
                 prop_assert!(wait >= least && wait <= TIMEOUT_MAX);
                 least = (wait * 2).min(TIMEOUT_MAX);
             }

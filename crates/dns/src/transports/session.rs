@@ -1,19 +1,19 @@
 //! One open connection of any transport: builds a query in the transport's form, exchanges
 //! messages, closes. Not for: opening connections (`client`).
 
-use crate::cookie::CookieJar;
 use crate::edns::ClientEdns;
-use crate::exchange::{ExchangeLog, Place};
+use crate::edns::cookie::CookieJar;
+use crate::edns::sent::SentEdns;
+use crate::exchange::{ExchangeLog, PipelinePosition};
 use crate::message::{build_message, random_id};
 use crate::question::Question;
-use crate::sent_edns::SentEdns;
-use crate::transports::course::Course;
+use crate::transports::batch::QueryBatch;
 use crate::transports::doh::DohSession;
 use crate::transports::doh3::Doh3Session;
 use crate::transports::doq::DoqSession;
 use crate::transports::doudp;
 use crate::transports::framed::FramedConnection;
-use crate::transports::retry::Retries;
+use crate::transports::retry::ResolverRetries;
 use hickory_proto::op::Message;
 use resolab_http::{H3_NO_ERROR, H3Client};
 use resolab_record::Failure;
@@ -28,10 +28,10 @@ const CLOSE_AT_MOST: Duration = Duration::from_millis(200);
 /// The time given to the runtime to send a QUIC close.
 const CLOSE_LEAVES_WITHIN: Duration = Duration::from_millis(2);
 
-enum Kind {
+enum TransportSession {
     Udp {
         resolver: SocketAddr,
-        retries: Arc<Retries>,
+        retries: Arc<ResolverRetries>,
         setup: Arc<SetupLog>,
     },
     Framed(FramedConnection),
@@ -42,13 +42,13 @@ enum Kind {
 
 /// A connection for queries; exchanges may overlap.
 pub struct Session {
-    kind: Kind,
+    kind: TransportSession,
     edns: Arc<ClientEdns>,
-    traffic: Traffic,
+    traffic: QueryCounters,
 }
 
 /// A query as sent, and its response.
-pub struct Exchanged {
+pub struct ExchangeResult {
     /// The query message as sent.
     pub query: Vec<u8>,
     /// The response message as received.
@@ -59,47 +59,47 @@ pub struct Exchanged {
 
 /// The connection's counters: queries sent, and queries without a response.
 #[derive(Default)]
-struct Traffic {
+struct QueryCounters {
     query_count: AtomicU32,
     outstanding_count: AtomicU32,
 }
 
 /// A pending query; dropping it ends the query.
-struct Outstanding<'a>(&'a Traffic);
+struct OutstandingQuery<'a>(&'a QueryCounters);
 
-impl Traffic {
-    fn begin(&self, log: &ExchangeLog) -> Outstanding<'_> {
-        log.set_place(Place {
+impl QueryCounters {
+    fn begin(&self, log: &ExchangeLog) -> OutstandingQuery<'_> {
+        log.set_position(PipelinePosition {
             query_index: self.query_count.fetch_add(1, Ordering::Relaxed),
             outstanding_count: self.outstanding_count.fetch_add(1, Ordering::Relaxed),
         });
-        Outstanding(self)
+        OutstandingQuery(self)
     }
 }
 
-impl Drop for Outstanding<'_> {
+impl Drop for OutstandingQuery<'_> {
     fn drop(&mut self) {
         self.0.outstanding_count.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl Session {
-    fn new(kind: Kind, edns: Arc<ClientEdns>) -> Self {
+    fn new(kind: TransportSession, edns: Arc<ClientEdns>) -> Self {
         Self {
             kind,
             edns,
-            traffic: Traffic::default(),
+            traffic: QueryCounters::default(),
         }
     }
 
     /// Makes a DoUDP session. DoUDP has no connection: each exchange makes a socket.
     pub(crate) fn udp(
         resolver: SocketAddr,
-        retries: Arc<Retries>,
+        retries: Arc<ResolverRetries>,
         setup: Arc<SetupLog>,
         edns: Arc<ClientEdns>,
     ) -> Self {
-        let kind = Kind::Udp {
+        let kind = TransportSession::Udp {
             resolver,
             retries,
             setup,
@@ -109,22 +109,22 @@ impl Session {
 
     /// Makes a session on an open stream of DoTCP or DoT.
     pub(crate) fn framed(connection: FramedConnection, edns: Arc<ClientEdns>) -> Self {
-        Self::new(Kind::Framed(connection), edns)
+        Self::new(TransportSession::Framed(connection), edns)
     }
 
     /// Makes a session on an open DoH connection.
     pub(crate) fn doh(session: DohSession, edns: Arc<ClientEdns>) -> Self {
-        Self::new(Kind::Doh(session), edns)
+        Self::new(TransportSession::Doh(session), edns)
     }
 
     /// Makes a session on an open DoH3 connection.
     pub(crate) fn doh3(session: Doh3Session, edns: Arc<ClientEdns>) -> Self {
-        Self::new(Kind::Doh3(Box::new(session)), edns)
+        Self::new(TransportSession::Doh3(Box::new(session)), edns)
     }
 
     /// Makes a session on an open DoQ connection.
     pub(crate) fn doq(session: DoqSession, edns: Arc<ClientEdns>) -> Self {
-        Self::new(Kind::Doq(session), edns)
+        Self::new(TransportSession::Doq(session), edns)
     }
 
     /// Asks one question. Returns query and response, not yet checked.
@@ -132,7 +132,7 @@ impl Session {
         &self,
         question: &Question,
         log: &ExchangeLog,
-    ) -> Result<Exchanged, MeasuredFailure> {
+    ) -> Result<ExchangeResult, MeasuredFailure> {
         self.exchange_all(std::slice::from_ref(question), log).await
     }
 
@@ -141,15 +141,15 @@ impl Session {
         &self,
         questions: &[Question],
         log: &ExchangeLog,
-    ) -> Result<Exchanged, MeasuredFailure> {
+    ) -> Result<ExchangeResult, MeasuredFailure> {
         let cookie = self.edns.cookies.as_ref().map(CookieJar::next);
-        let edns = self.edns.of_message(questions.first(), cookie);
-        log.set_sent_edns(SentEdns::of(&edns, &self.edns));
+        let edns = self.edns.message_contents(questions.first(), cookie);
+        log.set_sent_edns(SentEdns::new(&edns, &self.edns));
         let query = build_message(questions, self.fresh_id(), &edns)
             .map_err(|error| MeasuredFailure::new(Failure::Other, error))?;
         let _outstanding = self.traffic.begin(log);
         let (response, age_s) = match &self.kind {
-            Kind::Udp {
+            TransportSession::Udp {
                 resolver,
                 retries,
                 setup,
@@ -157,12 +157,12 @@ impl Session {
                 let response = doudp::exchange(*resolver, retries, &query, setup, log).await?;
                 (response, 0)
             }
-            Kind::Framed(connection) => (connection.exchange(&query, log).await?, 0),
-            Kind::Doh(session) => session.exchange(&query, log).await?.into_parts(),
-            Kind::Doh3(session) => session.exchange(&query, log).await?.into_parts(),
-            Kind::Doq(session) => (session.exchange(&query, log).await?, 0),
+            TransportSession::Framed(connection) => (connection.exchange(&query, log).await?, 0),
+            TransportSession::Doh(session) => session.exchange(&query, log).await?.into_parts(),
+            TransportSession::Doh3(session) => session.exchange(&query, log).await?.into_parts(),
+            TransportSession::Doq(session) => (session.exchange(&query, log).await?, 0),
         };
-        Ok(Exchanged {
+        Ok(ExchangeResult {
             query,
             response,
             age_s,
@@ -170,39 +170,42 @@ impl Session {
     }
 
     /// Asks several questions in one message, accepting partial responses, until all questions are
-    /// answered. The answers go to `course`.
-    pub(crate) async fn gather(&self, course: &Course) -> Result<(), MeasuredFailure> {
+    /// answered. The answers go to `batch`.
+    pub(crate) async fn gather(&self, batch: &QueryBatch) -> Result<(), MeasuredFailure> {
         let cookie = self.edns.cookies.as_ref().map(CookieJar::next);
         let id = self.fresh_id();
-        let edns = course.edns(&self.edns, cookie);
+        let edns = batch.edns(&self.edns, cookie);
         let message = || {
-            let built = course.message(id, &edns);
+            let built = batch.message(id, &edns);
             built.map_err(|error| MeasuredFailure::new(Failure::Other, error))
         };
-        let mut logs = course.logs();
+        let mut logs = batch.logs();
         let Some(first) = logs.next() else {
             return Ok(());
         };
         let _outstanding = self.traffic.begin(first);
         for log in logs {
-            log.copy_place(first);
+            log.copy_position(first);
         }
         match &self.kind {
-            Kind::Udp {
+            TransportSession::Udp {
                 resolver, retries, ..
-            } => doudp::gather(*resolver, retries, message, course).await,
-            Kind::Framed(connection) => connection.gather(&message()?, course).await,
-            Kind::Doh(session) => session.gather(&message()?, course).await,
-            Kind::Doh3(session) => session.gather(&message()?, course).await,
-            Kind::Doq(session) => session.gather(&message()?, course).await,
+            } => doudp::gather(*resolver, retries, message, batch).await,
+            TransportSession::Framed(connection) => connection.gather(&message()?, batch).await,
+            TransportSession::Doh(session) => session.gather(&message()?, batch).await,
+            TransportSession::Doh3(session) => session.gather(&message()?, batch).await,
+            TransportSession::Doq(session) => session.gather(&message()?, batch).await,
         }
     }
 
     /// Checks a response against the transport's own rules.
     pub(crate) fn check(&self, response: &Message) -> Result<(), MeasuredFailure> {
         match &self.kind {
-            Kind::Udp { .. } | Kind::Framed(_) | Kind::Doh(_) | Kind::Doh3(_) => Ok(()),
-            Kind::Doq(session) => session.check(response),
+            TransportSession::Udp { .. }
+            | TransportSession::Framed(_)
+            | TransportSession::Doh(_)
+            | TransportSession::Doh3(_) => Ok(()),
+            TransportSession::Doq(session) => session.check(response),
         }
     }
 
@@ -210,9 +213,9 @@ impl Session {
     /// ask for 0.
     fn fresh_id(&self) -> u16 {
         match &self.kind {
-            Kind::Udp { .. } => random_id(),
-            Kind::Framed(connection) => connection.fresh_id(),
-            Kind::Doh(_) | Kind::Doh3(_) | Kind::Doq(_) => 0,
+            TransportSession::Udp { .. } => random_id(),
+            TransportSession::Framed(connection) => connection.fresh_id(),
+            TransportSession::Doh(_) | TransportSession::Doh3(_) | TransportSession::Doq(_) => 0,
         }
     }
 
@@ -220,20 +223,22 @@ impl Session {
     /// without HTTP/3.
     pub(crate) fn http3(&self) -> Option<&Arc<H3Client>> {
         match &self.kind {
-            Kind::Doh3(session) => Some(&session.client),
-            Kind::Doq(session) => session.http.as_ref(),
-            Kind::Udp { .. } | Kind::Framed(_) | Kind::Doh(_) => None,
+            TransportSession::Doh3(session) => Some(&session.client),
+            TransportSession::Doq(session) => session.http.as_ref(),
+            TransportSession::Udp { .. }
+            | TransportSession::Framed(_)
+            | TransportSession::Doh(_) => None,
         }
     }
 
     /// Returns true when the connection has ended.
     pub fn is_closed(&self) -> bool {
         match &self.kind {
-            Kind::Udp { .. } => false,
-            Kind::Framed(connection) => connection.is_closed(),
-            Kind::Doh(session) => session.client.is_closed(),
-            Kind::Doh3(session) => session.client.is_closed(),
-            Kind::Doq(session) => session.quic.is_closed(),
+            TransportSession::Udp { .. } => false,
+            TransportSession::Framed(connection) => connection.is_closed(),
+            TransportSession::Doh(session) => session.client.is_closed(),
+            TransportSession::Doh3(session) => session.client.is_closed(),
+            TransportSession::Doq(session) => session.quic.is_closed(),
         }
     }
 
@@ -241,8 +246,11 @@ impl Session {
     /// a resolver can end one stream.
     pub fn outlives_a_query(&self) -> bool {
         match &self.kind {
-            Kind::Udp { .. } | Kind::Framed(_) | Kind::Doh(_) | Kind::Doh3(_) => false,
-            Kind::Doq(session) => !session.quic.is_closed(),
+            TransportSession::Udp { .. }
+            | TransportSession::Framed(_)
+            | TransportSession::Doh(_)
+            | TransportSession::Doh3(_) => false,
+            TransportSession::Doq(session) => !session.quic.is_closed(),
         }
     }
 
@@ -252,11 +260,11 @@ impl Session {
         match Arc::try_unwrap(self) {
             Ok(session) => session.close().await,
             Err(shared) => match &shared.kind {
-                Kind::Udp { .. } => (),
-                Kind::Framed(connection) => connection.abort(),
-                Kind::Doh(session) => session.client.abort(),
-                Kind::Doh3(session) => session.client.quic().close(H3_NO_ERROR),
-                Kind::Doq(session) => session.close(),
+                TransportSession::Udp { .. } => (),
+                TransportSession::Framed(connection) => connection.abort(),
+                TransportSession::Doh(session) => session.client.abort(),
+                TransportSession::Doh3(session) => session.client.quic().close(H3_NO_ERROR),
+                TransportSession::Doq(session) => session.close(),
             },
         }
     }
@@ -264,16 +272,20 @@ impl Session {
     /// Closes in an orderly way. Returns after the last packet was handed to the kernel.
     pub async fn close(self) {
         match self.kind {
-            Kind::Udp { .. } => (),
-            Kind::Framed(connection) => connection.close(CLOSE_AT_MOST).await,
-            Kind::Doh(session) => session.client.close(CLOSE_AT_MOST).await,
-            Kind::Doh3(session) => {
+            TransportSession::Udp { .. } => (),
+            TransportSession::Framed(connection) => connection.close(CLOSE_AT_MOST).await,
+            TransportSession::Doh(session) => session.client.close(CLOSE_AT_MOST).await,
+            TransportSession::Doh3(session) => {
                 session.client.quic().close(H3_NO_ERROR);
-                session.client.quic().drained(CLOSE_LEAVES_WITHIN).await;
+                session
+                    .client
+                    .quic()
+                    .wait_until_drained(CLOSE_LEAVES_WITHIN)
+                    .await;
             }
-            Kind::Doq(session) => {
+            TransportSession::Doq(session) => {
                 session.close();
-                session.quic.drained(CLOSE_LEAVES_WITHIN).await;
+                session.quic.wait_until_drained(CLOSE_LEAVES_WITHIN).await;
             }
         }
     }

@@ -1,7 +1,7 @@
 //! One upstream connection, shared by the slot and by each query on the connection. Closes when the
 //! last holder drops it. Not for: deciding when to let go (`upstream`).
 
-use super::repeats::Loss;
+use super::repeats::ConnectionLoss;
 use crate::client::DnsClient;
 use crate::transports::session::Session;
 use resolab_record::ConnectionState;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 
 /// An open connection, with its counters.
-pub(super) struct Connection {
+pub(super) struct SharedConnection {
     /// The session; `None` while closing.
     session: Option<Arc<Session>>,
     pub setup: Arc<SetupLog>,
@@ -25,7 +25,7 @@ pub(super) struct Connection {
     last_end_ns: AtomicU64,
 }
 
-impl Connection {
+impl SharedConnection {
     /// Opens a connection for a client.
     pub async fn open(client: &DnsClient, setup: Arc<SetupLog>) -> Result<Self, MeasuredFailure> {
         let session = Some(Arc::new(client.open(&setup).await?));
@@ -57,14 +57,14 @@ impl Connection {
     }
 
     /// Returns the time since the opening, or since the end of the last query when later.
-    pub fn quiet_for(&self) -> Duration {
+    pub fn quiet_time(&self) -> Duration {
         let last_ns = self.last_end_ns.load(Ordering::Relaxed);
         Duration::from_nanos(monotonic_ns().saturating_sub(last_ns))
     }
 
     /// Counts a query in, and returns its hold on the connection.
-    pub fn begin(self: &Arc<Self>) -> InUse {
-        InUse {
+    pub fn begin(self: &Arc<Self>) -> ConnectionHold {
+        ConnectionHold {
             connection: Arc::clone(self),
             index: self.asked_count.fetch_add(1, Ordering::Relaxed),
         }
@@ -93,7 +93,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for SharedConnection {
     /// Closes in the background, so no answer waits for the closing.
     fn drop(&mut self) {
         // Without a runtime everything is ending, and the socket with it.
@@ -106,14 +106,14 @@ impl Drop for Connection {
 }
 
 /// A query's hold on a connection.
-pub(super) struct InUse {
-    connection: Arc<Connection>,
+pub(super) struct ConnectionHold {
+    connection: Arc<SharedConnection>,
     /// The query's index on the connection.
     index: u32,
 }
 
-impl InUse {
-    pub fn connection(&self) -> &Arc<Connection> {
+impl ConnectionHold {
+    pub fn connection(&self) -> &Arc<SharedConnection> {
         &self.connection
     }
 
@@ -123,7 +123,7 @@ impl InUse {
 
     /// Returns how the connection ended under the query, found in state `state`. `None` when this
     /// side ended the connection together with the queries waiting for its opening.
-    pub fn loss(&self, state: ConnectionState) -> Option<Loss> {
+    pub fn loss(&self, state: ConnectionState) -> Option<ConnectionLoss> {
         let is_new = state == ConnectionState::Cold;
         if is_new && self.connection.is_ended.load(Ordering::Relaxed) {
             return None;
@@ -132,14 +132,14 @@ impl InUse {
         let ended_alone = self.session().is_some_and(Session::outlives_a_query);
         let is_in_vain = ended_alone || (is_new && self.index == 0 && !has_served);
         Some(if is_in_vain {
-            Loss::InVain
+            ConnectionLoss::InVain
         } else {
-            Loss::OfUsed
+            ConnectionLoss::OfUsed
         })
     }
 }
 
-impl Drop for InUse {
+impl Drop for ConnectionHold {
     fn drop(&mut self) {
         let last_end_ns = &self.connection.last_end_ns;
         last_end_ns.store(monotonic_ns(), Ordering::Relaxed);

@@ -8,7 +8,7 @@ const REPEATS_MAX_COUNT: u32 = 64;
 
 /// The way a connection ended under a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Loss {
+pub(super) enum ConnectionLoss {
     /// The connection had answered queries before, or had earlier queries to answer first.
     OfUsed,
     /// The query was the first on a new connection without any answer, or the resolver ended only
@@ -18,13 +18,13 @@ pub(super) enum Loss {
 
 /// The connection ends met by one query so far.
 #[derive(Debug)]
-pub(super) struct Repeats {
+pub(super) struct QueryRepeats {
     count: u32,
     /// True when the next connection without any answer is the last.
     is_last_chance: bool,
 }
 
-impl Repeats {
+impl QueryRepeats {
     /// Begins without any end. With `takes_first_end`, the first connection without any answer is
     /// the last.
     pub fn new(takes_first_end: bool) -> Self {
@@ -37,10 +37,10 @@ impl Repeats {
     /// Decides about asking the query again. After two new connections without any answer, the
     /// resolver does not want the query. Each connection has only one first query, so clients open
     /// few connections in vain.
-    pub fn allow(&mut self, loss: Loss) -> bool {
+    pub fn allow(&mut self, loss: ConnectionLoss) -> bool {
         let is_hopeless = match loss {
-            Loss::OfUsed => false,
-            Loss::InVain => std::mem::replace(&mut self.is_last_chance, true),
+            ConnectionLoss::OfUsed => false,
+            ConnectionLoss::InVain => std::mem::replace(&mut self.is_last_chance, true),
         };
         self.count += 1;
         !is_hopeless && self.count <= REPEATS_MAX_COUNT
@@ -53,19 +53,24 @@ mod tests {
 
     #[test]
     fn a_query_is_asked_again_until_it_was_twice_in_vain() {
-        let mut repeats = Repeats::new(false);
-        let met = [Loss::OfUsed, Loss::InVain, Loss::OfUsed, Loss::InVain];
+        let mut repeats = QueryRepeats::new(false);
+        let met = [
+            ConnectionLoss::OfUsed,
+            ConnectionLoss::InVain,
+            ConnectionLoss::OfUsed,
+            ConnectionLoss::InVain,
+        ];
         assert_eq!(
             met.map(|loss| repeats.allow(loss)),
             [true, true, true, false]
         );
-        assert!(!Repeats::new(true).allow(Loss::InVain));
+        assert!(!QueryRepeats::new(true).allow(ConnectionLoss::InVain));
     }
 
     #[test]
     fn connections_that_answer_others_only_are_not_opened_for_ever() {
-        let mut repeats = Repeats::new(true);
-        let allowed = (0..1_000).take_while(|_| repeats.allow(Loss::OfUsed));
+        let mut repeats = QueryRepeats::new(true);
+        let allowed = (0..1_000).take_while(|_| repeats.allow(ConnectionLoss::OfUsed));
         assert_eq!(allowed.count(), 64);
     }
 }

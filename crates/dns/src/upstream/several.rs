@@ -1,14 +1,14 @@
 //! Asks several questions in one message, and falls back to single queries when the resolver does
 //! not support partial responses. Not for: the message's transport.
 
-use super::task::Task;
-use super::{Asked, Upstream};
-use crate::asking::{Answer, Asking, Outcome};
+use super::task::ConnectionTask;
+use super::{Upstream, UpstreamOutcome};
 use crate::client::PartialSupport;
-use crate::partial::Part;
+use crate::connection_use::ConnectionUse;
+use crate::partial::QuestionAnswer;
+use crate::query::{PendingQuery, QueryAnswer, QueryOutcome};
 use crate::question::Question;
-use crate::standing::Standing;
-use crate::transports::course::{Course, Seat, Told, incomplete};
+use crate::transports::batch::{BatchedQuestion, QueryBatch, QuestionOutcome, incomplete_failure};
 use crate::transports::session::Session;
 use futures_util::future::{join, join_all};
 use resolab_record::{Failure, MessageFacts, QueryPurpose, QueryRecord};
@@ -25,33 +25,37 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 const SILENCE: Duration = Duration::from_secs(2);
 
 /// Questions to ask in one message; the message's clock runs.
-struct MessageAsking {
+struct PendingMessage {
     support: Arc<PartialSupport>,
     is_connectionless: bool,
     time_origin_ns: u64,
-    course: Course,
+    batch: QueryBatch,
 }
 
-impl Task for MessageAsking {
-    type Done = ();
+impl ConnectionTask for PendingMessage {
+    type Output = ();
 
     fn time_origin_ns(&self) -> u64 {
         self.time_origin_ns
     }
 
-    async fn run(&self, session: &Session, standing: &Standing) -> Result<(), MeasuredFailure> {
-        self.course.begin_on(standing);
-        let gathered = session.gather(&self.course);
+    async fn run(
+        &self,
+        session: &Session,
+        connection_use: &ConnectionUse,
+    ) -> Result<(), MeasuredFailure> {
+        self.batch.begin_on(connection_use);
+        let gathered = session.gather(&self.batch);
         if self.support.is_known() || self.is_connectionless {
             return gathered.await;
         }
         let silence = async {
             tokio::time::sleep(SILENCE).await;
-            if self.course.has_begun() {
+            if self.batch.has_begun() {
                 std::future::pending::<()>().await;
             }
-            self.course.have_asked_alone_too();
-            self.course.unwanted().await;
+            self.batch.request_single_queries();
+            self.batch.wait_until_unwanted().await;
         };
         tokio::select! {
             biased;
@@ -60,8 +64,8 @@ impl Task for MessageAsking {
         }
     }
 
-    fn begin_anew(&self) {
-        self.course.begin_anew();
+    fn restart(&self) {
+        self.batch.restart();
     }
 
     /// Returns false: a resolver without support may have lost count. knot-resolver 5.6 then sends
@@ -84,8 +88,8 @@ pub struct MessagePosition {
 }
 
 /// The outcome of a question intended for a shared message.
-pub(crate) struct AskedInMessage {
-    pub asked: Asked,
+pub(crate) struct MessageQuestionOutcome {
+    pub asked: UpstreamOutcome,
     /// The index of the partial response with the answer.
     pub response_index: Option<u32>,
     /// True when the question was asked alone after all.
@@ -103,31 +107,34 @@ impl Upstream {
         deadline: Duration,
     ) -> Vec<QueryRecord> {
         let time_origin_ns = monotonic_ns();
-        let begin = |question| Asking::begun_at(time_origin_ns, &self.client, question);
-        let askings: Vec<_> = questions.iter().map(begin).collect();
-        let (seats, told): (Vec<_>, Vec<_>) = askings.iter().map(Asking::seat).unzip();
-        let each = askings
+        let begin = |question| PendingQuery::begin_at(time_origin_ns, &self.client, question);
+        let pending_queries: Vec<_> = questions.iter().map(begin).collect();
+        let (batched, outcomes): (Vec<_>, Vec<_>) = pending_queries
             .iter()
-            .zip(told)
-            .map(|(asking, told)| self.ask_in_message(asking, told, deadline));
+            .map(PendingQuery::batched_question)
+            .unzip();
+        let each = pending_queries
+            .iter()
+            .zip(outcomes)
+            .map(|(pending, outcomes)| self.ask_in_message(pending, outcomes, deadline));
         let asked = if position.one_by_one {
             // Nobody is to tell them anything.
-            drop(seats);
+            drop(batched);
             join_all(each).await
         } else {
-            let message = self.ask_message(seats, time_origin_ns, deadline);
+            let message = self.ask_message(batched, time_origin_ns, deadline);
             join(join_all(each), message).await.0
         };
         let question_count = questions.len() as u16;
-        let asked = asked.iter().zip(&askings);
+        let asked = asked.iter().zip(&pending_queries);
         (position.first_sequence..)
             .zip(asked)
-            .map(|(sequence, (in_message, asking))| {
-                let Asked {
+            .map(|(sequence, (in_message, pending))| {
+                let UpstreamOutcome {
                     outcome,
                     previous_end,
                 } = &in_message.asked;
-                let mut record = asking.record(outcome, QueryPurpose::Measured, sequence, None);
+                let mut record = pending.record(outcome, QueryPurpose::Measured, sequence, None);
                 record.limit_ns = Some(deadline.as_nanos() as u64);
                 record.connection_facts.previous_connection_end = *previous_end;
                 record.message_facts = in_message.facts(position.message_sequence, question_count);
@@ -140,93 +147,100 @@ impl Upstream {
     /// alone when there is no second question, or when the resolver refuses partial responses.
     pub(crate) async fn ask_message(
         &self,
-        seats: Vec<Seat>,
+        batched: Vec<BatchedQuestion>,
         time_origin_ns: u64,
         deadline: Duration,
     ) {
         let support = self.client.partial_support();
-        if seats.len() < 2 || support.is_refused() {
+        if batched.len() < 2 || support.is_refused() {
             return;
         }
-        let task = MessageAsking {
+        let task = PendingMessage {
             support: Arc::clone(&support),
             is_connectionless: self.client.is_connectionless(),
             time_origin_ns,
-            course: Course::of(seats),
+            batch: QueryBatch::new(batched),
         };
         let begun = Instant::now();
-        let asked = self.ask_by(&task, deadline).await;
+        let asked = self.run_task(&task, deadline).await;
         // Whoever gave partial responses once does not refuse: what fails then fails.
-        let is_known = task.course.has_begun() || support.is_known();
-        let was_sent = task.course.logs().any(|log| log.attempt_count() > 0);
+        let is_known = task.batch.has_begun() || support.is_known();
+        let was_sent = task.batch.logs().any(|log| log.attempt_count() > 0);
         let failure = asked.outcome.result.as_ref().err().cloned();
-        let failure = failure.unwrap_or_else(incomplete);
-        let refusal = Refusal::of(&failure).filter(|_| !is_known && was_sent);
-        let is_told = refusal == Some(Refusal::Said) || self.is_end_twice_over(refusal);
-        if is_known || is_told {
+        let failure = failure.unwrap_or_else(incomplete_failure);
+        let refusal =
+            PartialResponseRefusal::from_failure(&failure).filter(|_| !is_known && was_sent);
+        let is_refused_for_good =
+            refusal == Some(PartialResponseRefusal::OtherAnswer) || self.has_closed_twice(refusal);
+        if is_known || is_refused_for_good {
             support.learn(is_known);
         }
         let may_go_alone = refusal.is_some() && begun.elapsed() < deadline;
-        let told = (!may_go_alone).then_some(&failure);
-        task.course.end(told, &asked.standing());
+        let final_failure = (!may_go_alone).then_some(&failure);
+        task.batch.end(final_failure, &asked.connection_use());
     }
 
     /// Returns true when the connection ended under the message twice. A resolver may restart once
     /// during the first message, but not twice. With shared connections the message was already
     /// repeated on another connection.
-    fn is_end_twice_over(&self, refusal: Option<Refusal>) -> bool {
+    fn has_closed_twice(&self, refusal: Option<PartialResponseRefusal>) -> bool {
         let is_asked_again = self.shares_connections() && !self.policy.takes_first_end;
-        refusal == Some(Refusal::Closed) && is_asked_again
+        refusal == Some(PartialResponseRefusal::Closed) && is_asked_again
     }
 
     /// Returns the outcome of a question in a message; asks alone when needed.
     pub(crate) async fn ask_in_message(
         &self,
-        asking: &Asking<'_>,
-        mut told: UnboundedReceiver<Told>,
+        pending: &PendingQuery<'_>,
+        mut outcomes: UnboundedReceiver<QuestionOutcome>,
         deadline: Duration,
-    ) -> AskedInMessage {
-        match told.recv().await {
-            Some(Told::Answered(part, _)) if part.response.truncated => {
-                asking.exchange.query_exchange.resume();
+    ) -> MessageQuestionOutcome {
+        match outcomes.recv().await {
+            Some(QuestionOutcome::Answered(part, _)) if part.response.truncated => {
+                pending.exchange.query_exchange.resume();
                 if self.client.is_connectionless() {
-                    asking.exchange.go_on_by_tcp();
+                    pending.exchange.switch_to_tcp();
                 }
             }
-            Some(Told::Answered(part, standing)) => {
-                return AskedInMessage::answered(asking, *part, &standing);
+            Some(QuestionOutcome::Answered(part, connection_use)) => {
+                return MessageQuestionOutcome::from_answer(pending, *part, &connection_use);
             }
-            Some(Told::Failed(failure, standing)) => {
-                return AskedInMessage::told(Asked::on(&standing, Err(failure)), None);
+            Some(QuestionOutcome::Failed(failure, connection_use)) => {
+                return MessageQuestionOutcome::from_outcome(
+                    UpstreamOutcome::from_result(&connection_use, Err(failure)),
+                    None,
+                );
             }
-            Some(Told::AloneToo) => return self.ask_beside(asking, told, deadline).await,
-            Some(Told::Alone) | None => (),
+            Some(QuestionOutcome::AloneMeanwhile) => {
+                return self.ask_alone_meanwhile(pending, outcomes, deadline).await;
+            }
+            Some(QuestionOutcome::Alone) | None => (),
         }
-        self.ask_alone(asking, deadline).await
+        self.ask_alone(pending, deadline).await
     }
 
     /// Asks alone while the message is still without a response, and takes the first answer.
-    async fn ask_beside(
+    async fn ask_alone_meanwhile(
         &self,
-        asking: &Asking<'_>,
-        mut told: UnboundedReceiver<Told>,
+        pending: &PendingQuery<'_>,
+        mut outcomes: UnboundedReceiver<QuestionOutcome>,
         deadline: Duration,
-    ) -> AskedInMessage {
+    ) -> MessageQuestionOutcome {
         let support = self.client.partial_support();
         let in_message = async {
-            while let Some(told) = told.recv().await {
-                if let Told::Answered(part, standing) = told
+            while let Some(outcome) = outcomes.recv().await {
+                if let QuestionOutcome::Answered(part, connection_use) = outcome
                     && !part.response.truncated
                 {
-                    return (part, standing);
+                    return (part, connection_use);
                 }
             }
             std::future::pending().await
         };
         tokio::select! {
             biased;
-            (part, standing) = in_message => AskedInMessage::answered(asking, *part, &standing),
-            alone = self.ask_alone(asking, deadline) => {
+            (part, connection_use) = in_message => MessageQuestionOutcome::from_answer(pending, *part, &connection_use),
+            alone = self.ask_alone(pending, deadline) => {
                 // On the same connection, where nothing is lost and the message was there before.
                 let is_passed_over = alone.asked.outcome.result.is_ok() && self.shares_connections();
                 if is_passed_over && !support.is_known() {
@@ -237,22 +251,33 @@ impl Upstream {
         }
     }
 
-    async fn ask_alone(&self, asking: &Asking<'_>, deadline: Duration) -> AskedInMessage {
-        AskedInMessage {
-            asked: self.ask(asking, asking.left_of(deadline)).await,
+    async fn ask_alone(
+        &self,
+        pending: &PendingQuery<'_>,
+        deadline: Duration,
+    ) -> MessageQuestionOutcome {
+        MessageQuestionOutcome {
+            asked: self.ask(pending, pending.remaining_time(deadline)).await,
             response_index: None,
             is_alone: true,
         }
     }
 }
 
-impl AskedInMessage {
-    fn answered(asking: &Asking<'_>, part: Part, standing: &Standing) -> Self {
+impl MessageQuestionOutcome {
+    fn from_answer(
+        pending: &PendingQuery<'_>,
+        part: QuestionAnswer,
+        connection_use: &ConnectionUse,
+    ) -> Self {
         let response_index = Some(part.response_index);
-        Self::told(Asked::on(standing, asking.answer_of(part)), response_index)
+        Self::from_outcome(
+            UpstreamOutcome::from_result(connection_use, pending.accept_answer(part)),
+            response_index,
+        )
     }
 
-    fn told(asked: Asked, response_index: Option<u32>) -> Self {
+    fn from_outcome(asked: UpstreamOutcome, response_index: Option<u32>) -> Self {
         Self {
             asked,
             response_index,
@@ -271,11 +296,14 @@ impl AskedInMessage {
     }
 }
 
-impl Asked {
-    fn on(standing: &Standing, result: Result<Answer, MeasuredFailure>) -> Self {
+impl UpstreamOutcome {
+    fn from_result(
+        connection_use: &ConnectionUse,
+        result: Result<QueryAnswer, MeasuredFailure>,
+    ) -> Self {
         Self {
-            outcome: Outcome::on(standing, result),
-            previous_end: standing.previous_end,
+            outcome: QueryOutcome::from_result(connection_use, result),
+            previous_end: connection_use.previous_end,
         }
     }
 }
@@ -283,9 +311,9 @@ impl Asked {
 /// The reason for asking a message's questions alone, when the resolver's support for partial
 /// responses is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Refusal {
+enum PartialResponseRefusal {
     /// The resolver answered in another way.
-    Said,
+    OtherAnswer,
     /// The resolver ended the connection, perhaps for another reason.
     Closed,
     /// The connection ended in its handshake, with the message as early data.
@@ -294,15 +322,15 @@ enum Refusal {
     Silent,
 }
 
-impl Refusal {
-    fn of(failure: &MeasuredFailure) -> Option<Self> {
+impl PartialResponseRefusal {
+    fn from_failure(failure: &MeasuredFailure) -> Option<Self> {
         let is = |classes: &[Failure]| classes.contains(&failure.failure);
         if is(&[
             Failure::QueryMalformed,
             Failure::HttpStatus,
             Failure::HttpProtocol,
         ]) {
-            Some(Self::Said)
+            Some(Self::OtherAnswer)
         } else if is(&[Failure::QueryConnectionClosed]) {
             Some(Self::Closed)
         } else if is(&[Failure::QuicHandshakeFailed, Failure::TlsHandshakeFailed]) {
@@ -313,15 +341,15 @@ impl Refusal {
     }
 }
 
-impl Asking<'_> {
+impl PendingQuery<'_> {
     /// Makes the query's entry for a message, and the channel for its outcomes.
-    pub(crate) fn seat(&self) -> (Seat, UnboundedReceiver<Told>) {
-        let (waiting, told) = unbounded_channel();
-        let seat = Seat {
+    pub(crate) fn batched_question(&self) -> (BatchedQuestion, UnboundedReceiver<QuestionOutcome>) {
+        let (waiting, outcomes) = unbounded_channel();
+        let question = BatchedQuestion {
             question: self.question.clone(),
             log: Arc::clone(&self.exchange),
             waiting,
         };
-        (seat, told)
+        (question, outcomes)
     }
 }

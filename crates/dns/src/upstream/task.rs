@@ -1,15 +1,15 @@
 //! Tasks on a connection: a query, or a message with several questions. Not for: choosing the
 //! connection (`upstream`).
 
-use crate::asking::{Answer, Asking};
-use crate::standing::Standing;
+use crate::connection_use::ConnectionUse;
+use crate::query::{PendingQuery, QueryAnswer};
 use crate::transports::session::Session;
 use resolab_transport::client::MeasuredFailure;
 
 /// A task for a resolver.
-pub(crate) trait Task {
+pub(crate) trait ConnectionTask {
     /// The result of the finished task.
-    type Done;
+    type Output;
 
     /// Returns the task's start, `CLOCK_MONOTONIC` in ns.
     fn time_origin_ns(&self) -> u64;
@@ -18,30 +18,34 @@ pub(crate) trait Task {
     fn run(
         &self,
         session: &Session,
-        standing: &Standing,
-    ) -> impl Future<Output = Result<Self::Done, MeasuredFailure>> + Send;
+        connection_use: &ConnectionUse,
+    ) -> impl Future<Output = Result<Self::Output, MeasuredFailure>> + Send;
 
     /// Restarts the task after its connection has ended: unanswered questions go to another
     /// connection.
-    fn begin_anew(&self);
+    fn restart(&self);
 
     /// Returns true when the connection is still usable after an HTTP error status.
     fn outlives_http_status(&self) -> bool;
 }
 
-impl Task for Asking<'_> {
-    type Done = Answer;
+impl ConnectionTask for PendingQuery<'_> {
+    type Output = QueryAnswer;
 
     fn time_origin_ns(&self) -> u64 {
         self.time_origin_ns
     }
 
-    async fn run(&self, session: &Session, _: &Standing) -> Result<Answer, MeasuredFailure> {
+    async fn run(
+        &self,
+        session: &Session,
+        _: &ConnectionUse,
+    ) -> Result<QueryAnswer, MeasuredFailure> {
         self.answer(session).await
     }
 
-    fn begin_anew(&self) {
-        self.exchange.begin_anew();
+    fn restart(&self) {
+        self.exchange.restart();
     }
 
     /// Returns true: the status concerns one request alone.

@@ -2,7 +2,7 @@
 
 use crate::hostile::pki::Pki;
 use resolab_dns::bootstrap::GivenAddresses;
-use resolab_dns::{Asking, ClientOptions, DnsClient, Question, UdpRetryPolicy};
+use resolab_dns::{ClientOptions, DnsClient, PendingQuery, Question, UdpRetryPolicy};
 use resolab_record::{Failure, QueryPurpose, QueryRecord};
 use std::future::Future;
 use std::net::SocketAddr;
@@ -175,7 +175,7 @@ pub async fn ask(url: &str, deadline: Duration) -> QueryRecord {
     let client = client(url);
     let question = Question::parse("a.test", "A").unwrap();
     let mut slot = None;
-    let asking = Asking::begin(&client, &question);
+    let asking = PendingQuery::begin(&client, &question);
     let outcome = asking.ask(&mut slot, deadline).await;
     let record = asking.record(&outcome, QueryPurpose::Measured, 0, None);
     if let Some((session, _)) = slot {

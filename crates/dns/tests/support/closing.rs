@@ -53,8 +53,8 @@ pub enum Habit {
     ClosesAfterEach,
     /// Reset, or closed with an error, after this many answers.
     ResetsAfter(usize),
-    /// Stays open; over HTTP it refuses the streams of all queries after this many answers (RFC 9113 section
-    /// 8.7, RFC 9114 section 4.1.1).
+    /// Stays open; over HTTP it refuses the streams of all queries after this many answers (RFC
+    /// 9113 section 8.7, RFC 9114 section 4.1.1).
     RefusesAfter(usize),
     /// Closed as soon as a query came.
     AnswersNothing,
@@ -350,7 +350,7 @@ fn serve_quic(
     policies: Arc<ServerPolicies>,
     counts: Arc<Counts>,
 ) -> u16 {
-    let settings = QuicSettings::of_streams(100, 3, Duration::from_secs(10));
+    let settings = QuicSettings::with_stream_limits(100, 3, Duration::from_secs(10));
     let address = "127.0.0.1:0".parse().unwrap();
     let alpns = vec![alpn.as_bytes().to_vec()];
     let listener = QuicListener::bind(address, alpns, policies, &settings, Arc::default()).unwrap();

@@ -99,8 +99,8 @@ impl TestResolver {
         let policies = Arc::new(ServerPolicies::new(policy, false));
         let names = [HOST.to_owned(), PAGE_HOST.to_owned()];
         let key = authority.issue(&names).unwrap();
-        let key_pin = Sha256::of_public_key(&key.cert[0]).unwrap();
-        let certificate_hash = Sha256::of_signed_part(&key.cert[0]).unwrap();
+        let key_pin = Sha256::from_public_key(&key.cert[0]).unwrap();
+        let certificate_hash = Sha256::from_signed_part(&key.cert[0]).unwrap();
         policies.add_name(PAGE_HOST, key.clone(), TicketTerms::new(policy));
         policies.add_name(HOST, key, TicketTerms::new(policy));
         let connection_count = Arc::new(AtomicUsize::new(0));
@@ -204,7 +204,7 @@ impl TestResolver {
     }
 
     fn serve_quic(&mut self, scheme: &'static str, alpn: &'static str) {
-        let settings = QuicSettings::of_streams(10, 3, Duration::from_secs(10));
+        let settings = QuicSettings::with_stream_limits(10, 3, Duration::from_secs(10));
         let listener = QuicListener::bind(
             "127.0.0.1:0".parse().unwrap(),
             vec![alpn.as_bytes().to_vec()],

@@ -2,7 +2,7 @@
 //!
 //! For: the settings with their defaults. Not for: reading the file, see `config`.
 
-use crate::dns::behaviour::{Behaviours, one_delay};
+use crate::dns::behaviour::{Behaviours, choose_delay};
 use resolab_record::{FailureMode, HandshakeMode, NameDelay};
 use serde::{Deserialize, Deserializer};
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ impl NameConfig {
 
     /// Adds the entry to the active behaviours.
     pub fn add_to(&self, behaviours: &mut Behaviours) -> Result<(), String> {
-        let delay = one_delay(self.delay_ms, self.delay.clone())?;
+        let delay = choose_delay(self.delay_ms, self.delay.clone())?;
         behaviours.set(&self.name, delay.as_ref(), self.failure)
     }
 }
@@ -82,7 +82,7 @@ fn timeout_ms<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Erro
 /// The section `[records]`: the choice of records to write.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct WrittenConfig {
+pub struct RecordOutputConfig {
     /// The records of DNS queries.
     pub queries: QueryRecords,
 }

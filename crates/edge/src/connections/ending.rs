@@ -4,7 +4,7 @@ use resolab_record::Failure;
 
 /// The end of one connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ending {
+pub struct ConnectionEnding {
     /// The failure; `None` for an orderly end.
     pub failure: Option<Failure>,
     /// The reason as a line for people.
@@ -15,7 +15,7 @@ pub struct Ending {
     pub close_code: Option<u64>,
 }
 
-impl Ending {
+impl ConnectionEnding {
     /// Returns an orderly end by the client.
     pub fn orderly() -> Self {
         Self {
@@ -25,7 +25,7 @@ impl Ending {
     }
 
     /// Returns an orderly end by this side, with the reason.
-    pub fn noted(detail: impl Into<String>) -> Self {
+    pub fn from_note(detail: impl Into<String>) -> Self {
         Self {
             detail: Some(detail.into()),
             by_client: Some(false),
@@ -34,7 +34,7 @@ impl Ending {
     }
 
     /// Returns an end by a failure.
-    pub fn failed(failure: Failure, detail: impl Into<String>) -> Self {
+    pub fn from_failure(failure: Failure, detail: impl Into<String>) -> Self {
         Self {
             failure: Some(failure),
             detail: Some(detail.into()),
@@ -44,14 +44,14 @@ impl Ending {
 
     /// Sets the ending side.
     #[must_use]
-    pub fn by_client(mut self, by_client: bool) -> Self {
+    pub fn ended_by_client(mut self, by_client: bool) -> Self {
         self.by_client = Some(by_client);
         self
     }
 
     /// Sets the code sent or received.
     #[must_use]
-    pub fn code(mut self, code: impl Into<u64>) -> Self {
+    pub fn with_code(mut self, code: impl Into<u64>) -> Self {
         self.close_code = Some(code.into());
         self
     }

@@ -4,7 +4,7 @@
 //! new connections and stops reading long messages. Not for: the limits of one connection
 //! (`limits`).
 
-use crate::connections::tallies::resident_bytes;
+use crate::connections::counters::resident_bytes;
 use resolab_transport::clock::monotonic_ns;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -37,10 +37,10 @@ impl MemoryLimit {
     /// Returns true when the memory exceeds the limit, by a check no older than a period and a
     /// step. The caller passes the number of bytes to be read next if the result is false.
     pub fn is_exceeded(&self, more_bytes: usize) -> bool {
-        self.at(monotonic_ns(), more_bytes as u64, resident_bytes)
+        self.check_at(monotonic_ns(), more_bytes as u64, resident_bytes)
     }
 
-    fn at(&self, now_ns: u64, more_bytes: u64, resident_bytes: impl FnOnce() -> u64) -> bool {
+    fn check_at(&self, now_ns: u64, more_bytes: u64, resident_bytes: impl FnOnce() -> u64) -> bool {
         let before = self.sampled_ns.load(Ordering::Relaxed);
         let taken = self.taken_bytes.fetch_add(more_bytes, Ordering::Relaxed);
         let is_old = before == 0 || now_ns.saturating_sub(before) >= PERIOD_NS;
@@ -65,23 +65,29 @@ mod tests {
     #[test]
     fn it_is_looked_at_once_a_period() {
         let limit = MemoryLimit::new(1_000);
-        assert!(!limit.at(1, 0, || 1_000));
+        assert!(!limit.check_at(1, 0, || 1_000));
         assert!(
-            !limit.at(PERIOD_NS, 0, || 1_001),
+            !limit.check_at(PERIOD_NS, 0, || 1_001),
             "the first answer still holds"
         );
-        assert!(limit.at(PERIOD_NS + 1, 0, || 1_001));
-        assert!(limit.at(PERIOD_NS + 2, 0, || 0), "and so does the second");
-        assert!(!limit.at(2 * PERIOD_NS + 1, 0, || 0));
+        assert!(limit.check_at(PERIOD_NS + 1, 0, || 1_001));
+        assert!(
+            limit.check_at(PERIOD_NS + 2, 0, || 0),
+            "and so does the second"
+        );
+        assert!(!limit.check_at(2 * PERIOD_NS + 1, 0, || 0));
     }
 
     #[test]
     fn it_is_looked_at_once_a_step() {
         let limit = MemoryLimit::new(1_000);
-        assert!(!limit.at(1, STEP_BYTES / 2, || 0));
-        assert!(!limit.at(2, STEP_BYTES, || 1_001), "half a step was taken");
-        assert!(limit.at(3, 1, || 1_001), "more than one was");
-        assert!(limit.at(4, 1, || 0), "and none since");
+        assert!(!limit.check_at(1, STEP_BYTES / 2, || 0));
+        assert!(
+            !limit.check_at(2, STEP_BYTES, || 1_001),
+            "half a step was taken"
+        );
+        assert!(limit.check_at(3, 1, || 1_001), "more than one was");
+        assert!(limit.check_at(4, 1, || 0), "and none since");
     }
 
     #[test]

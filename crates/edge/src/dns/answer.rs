@@ -5,44 +5,47 @@
 mod response;
 mod shape;
 
-pub use response::{Response, authentic_flag, datagram_limit, response_flags};
-pub use shape::{Asked, Channel, Facts};
+pub use response::{ResponseWriter, authentic_flag, datagram_limit, response_flags};
+pub use shape::{AnswerRequest, ResponseFacts, TransportLimits};
 
 use crate::dns::wire::{
-    CLASS_IN, HEADER_BYTES, Query, Question, Rcode, TYPE_ANY, TYPE_CNAME, TYPE_HINFO, TYPE_SOA,
+    CLASS_IN, HEADER_BYTES, Query, RawQuestion, Rcode, TYPE_ANY, TYPE_CNAME, TYPE_HINFO, TYPE_SOA,
 };
 use crate::dns::zone::file::soa_minimum_s;
 use crate::dns::zone::{DEFAULT_TTL_S, Lookup, RecordSet, Zone};
 use shape::{OwnedSet, Owner, Section};
 
-impl Asked<'_> {
+impl AnswerRequest<'_> {
     /// Answers from a zone into `out`; `None` when the name is outside the zone.
-    pub fn answer(&self, zone: &Zone, out: &mut Vec<u8>) -> Option<Facts> {
+    pub fn answer(&self, zone: &Zone, out: &mut Vec<u8>) -> Option<ResponseFacts> {
         let (rcode, found) = resolve(&self.query, zone)?;
         Some(self.write(rcode, &found, out))
     }
 
     /// Answers with a code and no records into `out`; an NXDOMAIN has the zone's SOA.
-    pub fn answer_code(&self, rcode: Rcode, zone: &Zone, out: &mut Vec<u8>) -> Facts {
-        let mut found = Found::default();
+    pub fn answer_code(&self, rcode: Rcode, zone: &Zone, out: &mut Vec<u8>) -> ResponseFacts {
+        let mut found = FoundRecords::default();
         if rcode == Rcode::NxDomain
             && let Some(origin) = zone.origin(self.query.question.name)
         {
-            found.sets.extend(negative(zone, origin, &Owner::Question));
+            found
+                .sets
+                .extend(negative(zone, origin, &Owner::RawQuestion));
         }
         self.write(rcode, &found, out)
     }
 
     /// Writes a truncated answer into `out`.
-    pub fn answer_truncated(&self, out: &mut Vec<u8>) -> Facts {
-        let mut response = Response::start(self.message, &self.query.question, Rcode::NoError, out);
+    pub fn answer_truncated(&self, out: &mut Vec<u8>) -> ResponseFacts {
+        let mut response =
+            ResponseWriter::start(self.message, &self.query.question, Rcode::NoError, out);
         response.truncate(&self.query.question);
         response.end(self, Rcode::NoError, None)
     }
 
-    fn write(&self, rcode: Rcode, found: &Found, out: &mut Vec<u8>) -> Facts {
+    fn write(&self, rcode: Rcode, found: &FoundRecords, out: &mut Vec<u8>) -> ResponseFacts {
         let question = &self.query.question;
-        let mut response = Response::start(self.message, question, rcode, out);
+        let mut response = ResponseWriter::start(self.message, question, rcode, out);
         for (section, set) in &found.sets {
             response.push_set(*section, set, question);
         }
@@ -52,11 +55,11 @@ impl Asked<'_> {
 }
 
 /// Writes a header alone into `out`, for messages with an unreadable question.
-pub fn answer_bare(message: &[u8], rcode: Rcode, out: &mut Vec<u8>) -> Facts {
+pub fn answer_bare(message: &[u8], rcode: Rcode, out: &mut Vec<u8>) -> ResponseFacts {
     out.clear();
     out.extend_from_slice(&response_flags(message, rcode));
     out.resize(HEADER_BYTES, 0);
-    Facts {
+    ResponseFacts {
         rcode,
         ttl_s: None,
         cookie_at: None,
@@ -68,7 +71,7 @@ pub fn answer_bare(message: &[u8], rcode: Rcode, out: &mut Vec<u8>) -> Facts {
 const TYPES_OF_OTHER_EXCHANGES: std::ops::RangeInclusive<u16> = 249..=252;
 
 #[derive(Debug, Default)]
-struct Found {
+struct FoundRecords {
     sets: Vec<(Section, OwnedSet)>,
 }
 
@@ -77,8 +80,8 @@ struct Found {
 const CHAIN_LIMIT_COUNT: usize = 16;
 
 /// Resolves a query in the zone; `None` when the query name is outside the zone.
-fn resolve(query: &Query<'_>, zone: &Zone) -> Option<(Rcode, Found)> {
-    let mut found = Found::default();
+fn resolve(query: &Query<'_>, zone: &Zone) -> Option<(Rcode, FoundRecords)> {
+    let mut found = FoundRecords::default();
     if query.edns.is_some_and(|edns| edns.version != 0) {
         return Some((Rcode::BadVers, found));
     }
@@ -93,7 +96,7 @@ fn resolve(query: &Query<'_>, zone: &Zone) -> Option<(Rcode, Found)> {
         return resolve_any(question, zone);
     }
     let mut name = question.name.to_vec();
-    let mut owner = Owner::Question;
+    let mut owner = Owner::RawQuestion;
     for _ in 0..=CHAIN_LIMIT_COUNT {
         match zone.lookup(&name, question.qtype) {
             Lookup::Records(set) => {
@@ -116,21 +119,23 @@ fn resolve(query: &Query<'_>, zone: &Zone) -> Option<(Rcode, Found)> {
             Lookup::NotOurs => return Some((Rcode::NoError, found)),
         }
     }
-    Some((Rcode::ServFail, Found::default()))
+    Some((Rcode::ServFail, FoundRecords::default()))
 }
 
 /// Answers ANY with a synthetic HINFO (RFC 8482 section 4.2).
-fn resolve_any(question: &Question<'_>, zone: &Zone) -> Option<(Rcode, Found)> {
-    let mut found = Found::default();
+fn resolve_any(question: &RawQuestion<'_>, zone: &Zone) -> Option<(Rcode, FoundRecords)> {
+    let mut found = FoundRecords::default();
     let rcode = match zone.lookup(question.name, TYPE_ANY) {
         Lookup::NotOurs => return None,
         Lookup::NoName(origin) => {
-            found.sets.extend(negative(zone, origin, &Owner::Question));
+            found
+                .sets
+                .extend(negative(zone, origin, &Owner::RawQuestion));
             Rcode::NxDomain
         }
         Lookup::NoData(_) | Lookup::Records(_) => {
             let set = OwnedSet {
-                owner: Owner::Question,
+                owner: Owner::RawQuestion,
                 record_type: TYPE_HINFO,
                 ttl_s: DEFAULT_TTL_S,
                 contents: vec![b"\x07RFC8482\x00".to_vec()],
@@ -143,12 +148,12 @@ fn resolve_any(question: &Question<'_>, zone: &Zone) -> Option<(Rcode, Found)> {
 }
 
 /// Returns the SOA for caching a negative answer, with the TTL of RFC 2308 section 5.
-fn negative(zone: &Zone, origin: &[u8], asked: &Owner) -> Option<(Section, OwnedSet)> {
+fn negative(zone: &Zone, origin: &[u8], request: &Owner) -> Option<(Section, OwnedSet)> {
     let Lookup::Records(set) = zone.lookup(origin, TYPE_SOA) else {
         return None;
     };
-    let owner = match asked {
-        Owner::Question => Owner::Suffix(origin.len()),
+    let owner = match request {
+        Owner::RawQuestion => Owner::Suffix(origin.len()),
         Owner::Suffix(_) | Owner::Other(_) => Owner::Other(origin.to_vec()),
     };
     let mut set = owned(owner, set);

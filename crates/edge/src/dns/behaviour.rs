@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// The delay and failure of one query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Treatment {
+pub struct QueryTreatment {
     /// The additional delay, in ns.
     pub delay_ns: u64,
     /// The deliberate failure, if any.
@@ -18,7 +18,7 @@ pub struct Treatment {
 
 /// The behaviour of one name.
 #[derive(Debug, Clone)]
-struct Behaviour {
+struct NameBehaviour {
     delay: Option<DelayStream>,
     failure: Option<FailureMode>,
 }
@@ -26,9 +26,9 @@ struct Behaviour {
 /// All behaviours, by the lower-case wire form of the name.
 #[derive(Debug, Clone, Default)]
 pub struct Behaviours {
-    names: HashMap<Vec<u8>, Behaviour>,
+    names: HashMap<Vec<u8>, NameBehaviour>,
     /// The behaviours of wildcards, by the parent name.
-    wildcards: HashMap<Vec<u8>, Behaviour>,
+    wildcards: HashMap<Vec<u8>, NameBehaviour>,
 }
 
 impl Behaviours {
@@ -52,13 +52,13 @@ impl Behaviours {
         if delay.is_none() && failure.is_none() {
             map.remove(&key);
         } else {
-            map.insert(key, Behaviour { delay, failure });
+            map.insert(key, NameBehaviour { delay, failure });
         }
         Ok(())
     }
 
     /// Draws the treatment of a query; `None` for names without a behaviour.
-    pub fn draw(&mut self, name: &[u8]) -> Option<Treatment> {
+    pub fn draw(&mut self, name: &[u8]) -> Option<QueryTreatment> {
         if self.names.is_empty() && self.wildcards.is_empty() {
             return None;
         }
@@ -67,7 +67,7 @@ impl Behaviours {
             Some(behaviour) => behaviour,
             None => nearest(&mut self.wildcards, &lower)?,
         };
-        Some(Treatment {
+        Some(QueryTreatment {
             delay_ns: behaviour.delay.as_mut().map_or(0, DelayStream::draw_ns),
             failure: behaviour.failure,
         })
@@ -76,9 +76,9 @@ impl Behaviours {
 
 /// Returns the behaviour of the closest wildcard above a name.
 fn nearest<'a>(
-    wildcards: &'a mut HashMap<Vec<u8>, Behaviour>,
+    wildcards: &'a mut HashMap<Vec<u8>, NameBehaviour>,
     name: &[u8],
-) -> Option<&'a mut Behaviour> {
+) -> Option<&'a mut NameBehaviour> {
     let mut rest = name;
     let above = loop {
         rest = rest.get(1 + usize::from(*rest.first()?)..)?;
@@ -109,7 +109,7 @@ pub fn constant_delay(mean_ms: f64) -> NameDelay {
 }
 
 /// Returns the delay from either of the two keys. Errors when both keys are given.
-pub fn one_delay(
+pub fn choose_delay(
     delay_ms: Option<f64>,
     delay: Option<NameDelay>,
 ) -> Result<Option<NameDelay>, String> {
@@ -123,14 +123,14 @@ pub fn one_delay(
 /// A distribution with its stream of random numbers.
 #[derive(Debug, Clone)]
 pub struct DelayStream {
-    law: Law,
+    law: DelayLaw,
     max_ms: f64,
     share_ratio: f64,
     random: SplitMix64,
 }
 
 #[derive(Debug, Clone)]
-enum Law {
+enum DelayLaw {
     Constant(f64),
     Uniform(f64, f64),
     Exponential { min_ms: f64, mean_ms: f64 },
@@ -145,13 +145,13 @@ const DELAY_MAX_MS: f64 = 600_000.0;
 impl DelayStream {
     /// Makes a stream at its start. Errors with the fault of the delay.
     pub fn new(delay: &NameDelay) -> Result<Self, String> {
-        let max_ms = optional("max_ms", delay.max_ms)?.unwrap_or(DELAY_MAX_MS);
+        let max_ms = check_value("max_ms", delay.max_ms)?.unwrap_or(DELAY_MAX_MS);
         let share_ratio = delay.share_ratio.unwrap_or(1.0);
         if !(0.0..=1.0).contains(&share_ratio) {
             return Err(format!("share_ratio {share_ratio} is not between 0 and 1"));
         }
         Ok(Self {
-            law: Law::new(delay)?,
+            law: DelayLaw::new(delay)?,
             max_ms,
             share_ratio,
             random: SplitMix64(delay.seed.unwrap_or(1)),
@@ -167,31 +167,31 @@ impl DelayStream {
     }
 }
 
-impl Law {
+impl DelayLaw {
     fn new(delay: &NameDelay) -> Result<Self, String> {
         use DelayDistribution as Shape;
         let law = match delay.distribution {
-            Shape::Constant => Self::Constant(needed("mean_ms", delay.mean_ms)?),
+            Shape::Constant => Self::Constant(require_value("mean_ms", delay.mean_ms)?),
             Shape::Uniform => {
-                let min_ms = needed("min_ms", delay.min_ms)?;
-                Self::Uniform(min_ms, needed("max_ms", delay.max_ms)?)
+                let min_ms = require_value("min_ms", delay.min_ms)?;
+                Self::Uniform(min_ms, require_value("max_ms", delay.max_ms)?)
             }
             Shape::Exponential => Self::Exponential {
-                min_ms: optional("min_ms", delay.min_ms)?.unwrap_or(0.0),
-                mean_ms: needed("mean_ms", delay.mean_ms)?,
+                min_ms: check_value("min_ms", delay.min_ms)?.unwrap_or(0.0),
+                mean_ms: require_value("mean_ms", delay.mean_ms)?,
             },
             Shape::Lognormal => Self::Lognormal {
-                median_ms: needed("median_ms", delay.median_ms)?,
-                sigma: needed("sigma", delay.sigma)?,
+                median_ms: require_value("median_ms", delay.median_ms)?,
+                sigma: require_value("sigma", delay.sigma)?,
             },
             Shape::Pareto => Self::Pareto {
-                min_ms: needed("min_ms", delay.min_ms)?,
-                shape: needed("shape", delay.shape)?,
+                min_ms: require_value("min_ms", delay.min_ms)?,
+                shape: require_value("shape", delay.shape)?,
             },
             Shape::Samples => {
                 let samples = delay.samples_ms.clone().unwrap_or_default();
                 for sample in &samples {
-                    needed("samples_ms", Some(*sample))?;
+                    require_value("samples_ms", Some(*sample))?;
                 }
                 Self::Samples(samples)
             }
@@ -228,11 +228,11 @@ impl Law {
     }
 }
 
-fn needed(name: &str, value: Option<f64>) -> Result<f64, String> {
-    optional(name, value)?.ok_or_else(|| format!("{name} is missing"))
+fn require_value(name: &str, value: Option<f64>) -> Result<f64, String> {
+    check_value(name, value)?.ok_or_else(|| format!("{name} is missing"))
 }
 
-fn optional(name: &str, value: Option<f64>) -> Result<Option<f64>, String> {
+fn check_value(name: &str, value: Option<f64>) -> Result<Option<f64>, String> {
     match value {
         Some(value) if !(0.0..=DELAY_MAX_MS).contains(&value) => Err(format!(
             "{name} {value} is not between 0 and {DELAY_MAX_MS}"
@@ -319,10 +319,10 @@ mod tests {
     #[test]
     fn the_same_seed_draws_the_same_and_another_does_not() {
         let mut delay = delay(DelayDistribution::Exponential);
-        let one = sorted_draws_ms(&delay);
-        assert_eq!(one, sorted_draws_ms(&delay));
+        let seeded = sorted_draws_ms(&delay);
+        assert_eq!(seeded, sorted_draws_ms(&delay));
         delay.seed = Some(2);
-        assert_ne!(one, sorted_draws_ms(&delay));
+        assert_ne!(seeded, sorted_draws_ms(&delay));
         delay.max_ms = Some(5.0);
         assert!(sorted_draws_ms(&delay).ends_with(&[5.0]));
         delay.share_ratio = Some(0.25);
@@ -337,7 +337,7 @@ mod tests {
         let draw = |behaviours: &mut Behaviours, name: &str| {
             behaviours
                 .draw(&name_wire(name).unwrap())
-                .map(|it| (it.delay_ns, it.failure))
+                .map(|treatment| (treatment.delay_ns, treatment.failure))
         };
         assert_eq!(draw(&mut behaviours, "a.test"), None);
         behaviours
@@ -381,6 +381,6 @@ mod tests {
             assert!(error.contains(part) && error.contains("a.test"), "{error}");
         }
         assert!(behaviours.set("a..test", None, None).is_err());
-        assert!(one_delay(Some(1.0), Some(constant_delay(1.0))).is_err());
+        assert!(choose_delay(Some(1.0), Some(constant_delay(1.0))).is_err());
     }
 }

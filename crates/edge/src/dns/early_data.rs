@@ -1,7 +1,7 @@
 //! Selects the DNS messages safe for early data, because an attacker can replay early data. Only
 //! queries are safe, no other operation of a DNS message (RFC 9250 section 4.5).
 
-use crate::dns::answer::Facts;
+use crate::dns::answer::ResponseFacts;
 use crate::dns::wire::Rcode;
 
 /// Returns true for a DNS message with the opcode QUERY. Messages too short for an opcode are
@@ -11,14 +11,14 @@ pub fn is_repeatable(message: &[u8]) -> bool {
 }
 
 /// Writes REFUSED with the extended error Too Early (RFC 8914 code 26) into `out`.
-pub fn too_early(message: &[u8], out: &mut Vec<u8>) -> Option<Facts> {
+pub fn too_early(message: &[u8], out: &mut Vec<u8>) -> Option<ResponseFacts> {
     let flags = 0x80 | (*message.get(2)? & 0x79);
     out.clear();
     out.extend_from_slice(message.get(..2)?);
     out.extend_from_slice(&[flags, Rcode::Refused.number() as u8, 0, 0, 0, 0, 0, 0, 0, 1]);
     // OPT: root, type 41, 1,232 bytes, no flags, and one option of six bytes.
     out.extend_from_slice(&[0, 0, 41, 0x04, 0xD0, 0, 0, 0, 0, 0, 6, 0, 15, 0, 2, 0, 26]);
-    Some(Facts {
+    Some(ResponseFacts {
         rcode: Rcode::Refused,
         ttl_s: None,
         cookie_at: None,

@@ -1,12 +1,14 @@
 //! Decides the answer to a DNS message from the zone, the names' behaviours and the wire-format
 //! cache, and keeps the three consistent. Pure: the time is an argument, and the caller waits.
 //!
-//! For: a verdict on each message. Not for: sockets, records or asking upstream.
+//! For: a decision on each message. Not for: sockets, records or asking upstream.
 
-use crate::dns::answer::{Asked, Channel, Facts, Response, answer_bare};
-use crate::dns::behaviour::{Behaviours, Treatment};
+use crate::dns::answer::{
+    AnswerRequest, ResponseFacts, ResponseWriter, TransportLimits, answer_bare,
+};
+use crate::dns::behaviour::{Behaviours, QueryTreatment};
 use crate::dns::early_data;
-use crate::dns::wire::{Query, QueryError, Question, Rcode};
+use crate::dns::wire::{Query, QueryError, RawQuestion, Rcode};
 use crate::dns::wire_cache::{WireCache, bound_ttls};
 use crate::dns::zone::Zone;
 use resolab_record::{DnsTransport, EdgeSummaryRecord, FailureMode};
@@ -44,22 +46,22 @@ impl Default for ResolverSettings {
 
 /// The decision on a message. Without an answer and without forwarding nothing is sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Verdict<'a> {
+pub struct ResolverDecision<'a> {
     /// The facts of the response in the buffer.
-    pub answer: Option<Facts>,
+    pub answer: Option<ResponseFacts>,
     /// True when upstream gives the answer.
     pub forward: bool,
     /// The delay and failure of the name.
-    pub treatment: Treatment,
+    pub treatment: QueryTreatment,
     /// The question, if readable.
-    pub question: Option<Question<'a>>,
+    pub question: Option<RawQuestion<'a>>,
     /// True when the query had an edns-tcp-keepalive option.
     pub keepalive_asked: bool,
 }
 
 /// The transport, client and time of a message.
 #[derive(Debug, Clone, Copy)]
-pub struct Way {
+pub struct MessageContext {
     /// The transport of the message.
     pub transport: DnsTransport,
     /// The client's IP address, for server cookies.
@@ -70,20 +72,20 @@ pub struct Way {
     pub in_early_data: bool,
 }
 
-impl Way {
-    fn channel(self) -> Channel {
+impl MessageContext {
+    fn limits(self) -> TransportLimits {
         match self.transport {
-            DnsTransport::Doudp => Channel::Datagram,
-            DnsTransport::Dotcp => Channel::Stream,
+            DnsTransport::Doudp => TransportLimits::Datagram,
+            DnsTransport::Dotcp => TransportLimits::Stream,
             DnsTransport::Dot | DnsTransport::Doh | DnsTransport::Doh3 | DnsTransport::Doq => {
-                Channel::Encrypted
+                TransportLimits::Encrypted
             }
         }
     }
 }
 
 #[derive(Debug, Default)]
-struct Counts {
+struct ResolverCounts {
     queries: [u64; DnsTransport::ALL.len()],
     /// The counts of named codes; other codes come from upstream.
     rcodes: [u64; Rcode::NAMED.len()],
@@ -101,7 +103,7 @@ pub struct Resolver {
     behaviours: Behaviours,
     cache: WireCache,
     cookie_key: RandomState,
-    counts: Counts,
+    counts: ResolverCounts,
 }
 
 impl Resolver {
@@ -113,7 +115,7 @@ impl Resolver {
             behaviours,
             cache: WireCache::default(),
             cookie_key: RandomState::new(),
-            counts: Counts::default(),
+            counts: ResolverCounts::default(),
         }
     }
 
@@ -136,46 +138,51 @@ impl Resolver {
     }
 
     /// Decides on a message, and writes an immediate response into `out`.
-    pub fn judge<'a>(&mut self, message: &'a [u8], way: Way, out: &mut Vec<u8>) -> Verdict<'a> {
-        self.counts.queries[way.transport.index()] += 1;
-        let mut verdict = match Query::parse(message) {
-            Ok(query) => self.judge_query(message, query, way, out),
-            Err(error) => Verdict {
+    pub fn judge<'a>(
+        &mut self,
+        message: &'a [u8],
+        context: MessageContext,
+        out: &mut Vec<u8>,
+    ) -> ResolverDecision<'a> {
+        self.counts.queries[context.transport.index()] += 1;
+        let mut decision = match Query::parse(message) {
+            Ok(query) => self.judge_query(message, query, context, out),
+            Err(error) => ResolverDecision {
                 answer: unreadable(message, error, out),
                 forward: false,
-                treatment: Treatment::default(),
+                treatment: QueryTreatment::default(),
                 question: None,
                 keepalive_asked: false,
             },
         };
-        if way.in_early_data && !early_data::is_repeatable(message) {
-            verdict.answer = early_data::too_early(message, out);
+        if context.in_early_data && !early_data::is_repeatable(message) {
+            decision.answer = early_data::too_early(message, out);
         }
-        self.count(&verdict);
-        verdict
+        self.count(&decision);
+        decision
     }
 
     fn judge_query<'a>(
         &mut self,
         message: &'a [u8],
         query: Query<'a>,
-        way: Way,
+        context: MessageContext,
         out: &mut Vec<u8>,
-    ) -> Verdict<'a> {
+    ) -> ResolverDecision<'a> {
         let treatment = self
             .behaviours
             .draw(query.question.name)
             .unwrap_or_default();
-        let asked = self.asked(message, query, way);
+        let request = self.request(message, query, context);
         let failed = treatment
             .failure
-            .and_then(|mode| self.fail(mode, &asked, out));
+            .and_then(|mode| self.fail(mode, &request, out));
         let (answer, forward) = match failed {
             Some(facts) => (Some(facts), false),
             None if treatment.failure == Some(FailureMode::Drop) => (None, false),
-            None => self.answer(&asked, way.now_ns, out),
+            None => self.answer(&request, context.now_ns, out),
         };
-        Verdict {
+        ResolverDecision {
             answer,
             forward,
             treatment,
@@ -184,16 +191,23 @@ impl Resolver {
         }
     }
 
-    fn asked<'a>(&self, message: &'a [u8], query: Query<'a>, way: Way) -> Asked<'a> {
+    fn request<'a>(
+        &self,
+        message: &'a [u8],
+        query: Query<'a>,
+        context: MessageContext,
+    ) -> AnswerRequest<'a> {
         // RFC 7873 section 5.2: a hash of the client's address and cookie under a secret.
         let cookie = query.edns.and_then(|edns| edns.client_cookie);
         let server_cookie = cookie.map_or([0; 8], |cookie| {
-            self.cookie_key.hash_one((way.peer, cookie)).to_be_bytes()
+            self.cookie_key
+                .hash_one((context.peer, cookie))
+                .to_be_bytes()
         });
-        Asked {
+        AnswerRequest {
             message,
             query,
-            channel: way.channel(),
+            limits: context.limits(),
             padding_block_bytes: self.settings.padding_block_bytes,
             server_cookie,
             client_subnet_scope: self.settings.client_subnet_scope,
@@ -203,42 +217,47 @@ impl Resolver {
     /// Returns the answer, and true when upstream gives the answer.
     fn answer(
         &mut self,
-        asked: &Asked<'_>,
+        request: &AnswerRequest<'_>,
         now_ns: u64,
         out: &mut Vec<u8>,
-    ) -> (Option<Facts>, bool) {
+    ) -> (Option<ResponseFacts>, bool) {
         if self.settings.wire_cache
-            && let Some(facts) = self.cache.find(asked, now_ns, out)
+            && let Some(facts) = self.cache.find(request, now_ns, out)
         {
             return (Some(facts), false);
         }
-        match asked.answer(&self.zone, out) {
+        match request.answer(&self.zone, out) {
             Some(facts) => {
                 if self.settings.wire_cache {
-                    self.cache.keep(asked, out, facts, false, now_ns);
+                    self.cache.keep(request, out, facts, false, now_ns);
                 }
                 (Some(facts), false)
             }
             None if self.settings.forwards => (None, true),
             None => (
-                Some(asked.answer_code(Rcode::Refused, &self.zone, out)),
+                Some(request.answer_code(Rcode::Refused, &self.zone, out)),
                 false,
             ),
         }
     }
 
     /// Writes the answer of a failure mode; `None` for a mode without its own answer.
-    fn fail(&self, mode: FailureMode, asked: &Asked<'_>, out: &mut Vec<u8>) -> Option<Facts> {
+    fn fail(
+        &self,
+        mode: FailureMode,
+        request: &AnswerRequest<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<ResponseFacts> {
         let rcode = match mode {
             FailureMode::Nxdomain => Rcode::NxDomain,
             FailureMode::Servfail => Rcode::ServFail,
             FailureMode::Refused => Rcode::Refused,
-            FailureMode::Truncated if asked.channel == Channel::Datagram => {
-                return Some(asked.answer_truncated(out));
+            FailureMode::Truncated if request.limits == TransportLimits::Datagram => {
+                return Some(request.answer_truncated(out));
             }
             FailureMode::Truncated | FailureMode::Drop => return None,
         };
-        Some(asked.answer_code(rcode, &self.zone, out))
+        Some(request.answer_code(rcode, &self.zone, out))
     }
 
     /// Turns upstream's response (without OPT, in `out`) into the answer to `message`. With `None`
@@ -246,39 +265,39 @@ impl Resolver {
     pub fn finish_forwarded(
         &mut self,
         message: &[u8],
-        way: Way,
+        context: MessageContext,
         upstream: Option<(Rcode, Option<u32>)>,
         out: &mut Vec<u8>,
-    ) -> Option<Facts> {
+    ) -> Option<ResponseFacts> {
         let query = Query::parse(message).ok()?;
-        let asked = self.asked(message, query, way);
+        let request = self.request(message, query, context);
         let said = upstream.filter(|(rcode, _)| query.edns.is_some() || rcode.number() < 16);
         let Some((rcode, ttl_s)) = said else {
             self.counts.forward_failed += u64::from(upstream.is_none());
-            return Some(asked.answer_code(Rcode::ServFail, &self.zone, out));
+            return Some(request.answer_code(Rcode::ServFail, &self.zone, out));
         };
-        let response = Response::adopt(&asked, rcode, out);
-        let mut facts = response.end(&asked, rcode, ttl_s);
+        let response = ResponseWriter::adopt(&request, rcode, out);
+        let mut facts = response.end(&request, rcode, ttl_s);
         if self.settings.wire_cache && self.settings.caches_forwarded {
             bound_ttls(out, &mut facts);
-            self.cache.keep(&asked, out, facts, true, way.now_ns);
+            self.cache.keep(&request, out, facts, true, context.now_ns);
         }
         Some(facts)
     }
 
-    fn count(&mut self, verdict: &Verdict<'_>) {
+    fn count(&mut self, decision: &ResolverDecision<'_>) {
         let counts = &mut self.counts;
-        counts.delayed += u64::from(verdict.treatment.delay_ns > 0);
-        counts.failed_on_purpose += u64::from(verdict.treatment.failure.is_some());
-        counts.forwarded += u64::from(verdict.forward);
-        match verdict.answer {
+        counts.delayed += u64::from(decision.treatment.delay_ns > 0);
+        counts.failed_on_purpose += u64::from(decision.treatment.failure.is_some());
+        counts.forwarded += u64::from(decision.forward);
+        match decision.answer {
             Some(facts) => {
                 let at = Rcode::NAMED.iter().position(|rcode| *rcode == facts.rcode);
                 if let Some(at) = at {
                     counts.rcodes[at] += 1;
                 }
             }
-            None => counts.unanswered += u64::from(!verdict.forward),
+            None => counts.unanswered += u64::from(!decision.forward),
         }
     }
 
@@ -309,7 +328,7 @@ impl Resolver {
 }
 
 /// Answers an unreadable message; `None`: no answer.
-fn unreadable(message: &[u8], error: QueryError, out: &mut Vec<u8>) -> Option<Facts> {
+fn unreadable(message: &[u8], error: QueryError, out: &mut Vec<u8>) -> Option<ResponseFacts> {
     match error {
         QueryError::Unanswerable => None,
         QueryError::Malformed => Some(answer_bare(message, Rcode::FormErr, out)),

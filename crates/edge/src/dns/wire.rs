@@ -6,7 +6,7 @@
 mod client_subnet;
 mod rcode;
 
-pub use client_subnet::ClientSubnet;
+pub use client_subnet::ClientSubnetOption;
 pub use rcode::Rcode;
 pub use resolab_dns::presentation::type_number_text as type_text;
 
@@ -61,7 +61,7 @@ pub enum QueryError {
 
 /// The question of the query, unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Question<'a> {
+pub struct RawQuestion<'a> {
     /// The name in wire form, with its case.
     pub name: &'a [u8],
     /// The number of the query type.
@@ -86,7 +86,7 @@ pub struct Edns {
     /// The client's part of a COOKIE option (RFC 7873).
     pub client_cookie: Option<[u8; 8]>,
     /// The client subnet option (RFC 7871).
-    pub client_subnet: Option<ClientSubnet>,
+    pub client_subnet: Option<ClientSubnetOption>,
 }
 
 impl Edns {
@@ -108,7 +108,7 @@ impl Edns {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Query<'a> {
     /// The question of the query.
-    pub question: Question<'a>,
+    pub question: RawQuestion<'a>,
     /// The EDNS record, if present.
     pub edns: Option<Edns>,
 }
@@ -147,9 +147,9 @@ impl<'a> Query<'a> {
     }
 }
 
-fn parse_question(message: &[u8]) -> Option<(Question<'_>, usize)> {
+fn parse_question(message: &[u8]) -> Option<(RawQuestion<'_>, usize)> {
     let end = skip_name(message, HEADER_BYTES, false)?;
-    let question = Question {
+    let question = RawQuestion {
         name: &message[HEADER_BYTES..end],
         qtype: u16_at(message, end)?,
         qclass: u16_at(message, end + 2)?,
@@ -193,7 +193,7 @@ fn read_options(mut options: &[u8], edns: &mut Edns) -> Option<()> {
                 8 | 16..=40 => edns.client_cookie = value.first_chunk().copied(),
                 _ => return None,
             },
-            OPTION_CLIENT_SUBNET => edns.client_subnet = Some(ClientSubnet::read(value)?),
+            OPTION_CLIENT_SUBNET => edns.client_subnet = Some(ClientSubnetOption::read(value)?),
             _ => {}
         }
         options = &options[4 + length..];

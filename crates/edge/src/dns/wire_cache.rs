@@ -5,7 +5,9 @@
 //! For: bytes by question and by the EDNS facts relevant to an answer. The size is bounded by two
 //! generations; when the younger is full, the older is dropped. Not for: the choice of the answers.
 
-use crate::dns::answer::{Asked, Channel, Facts, authentic_flag, datagram_limit, response_flags};
+use crate::dns::answer::{
+    AnswerRequest, ResponseFacts, TransportLimits, authentic_flag, datagram_limit, response_flags,
+};
 use crate::dns::wire::{CLASS_IN, HEADER_BYTES, TYPE_OPT, skip_name, u16_at};
 use resolab_record::WireCacheSummary;
 use std::collections::HashMap;
@@ -27,45 +29,45 @@ const NS_PER_S: u64 = 1_000_000_000;
 const KEY_BYTES_MAX: usize = 255 + 4 + 1 + 2;
 
 /// The key of an entry.
-struct Key {
+struct CacheKey {
     bytes: [u8; KEY_BYTES_MAX],
     length: usize,
 }
 
-impl Key {
+impl CacheKey {
     /// Returns the key of a query; `None` for queries without cached answers.
-    fn of(asked: &Asked<'_>) -> Option<Self> {
-        let (question, edns) = (&asked.query.question, asked.query.edns);
+    fn from_request(request: &AnswerRequest<'_>) -> Option<Self> {
+        let (question, edns) = (&request.query.question, request.query.edns);
         if question.qclass != CLASS_IN || edns.is_some_and(|edns| edns.version != 0) {
             return None;
         }
-        if asked.client_subnet().is_some() {
+        if request.client_subnet().is_some() {
             return None;
         }
         let mut key = Self {
             bytes: [0; KEY_BYTES_MAX],
             length: 0,
         };
-        let channel = match asked.channel {
-            Channel::Datagram => 0,
-            Channel::Stream => 1,
-            Channel::Encrypted => 2,
+        let limits = match request.limits {
+            TransportLimits::Datagram => 0,
+            TransportLimits::Stream => 1,
+            TransportLimits::Encrypted => 2,
         };
         let facts = edns.map_or(0, |edns| {
             0x80 | u8::from(edns.dnssec_ok) << 6
                 | u8::from(edns.padded) << 5
                 | u8::from(edns.client_cookie.is_some()) << 4
         });
-        let validation = (asked.message[3] & FLAGS_OF_VALIDATION) >> 2;
-        let limit = match asked.channel {
-            Channel::Datagram => datagram_limit(edns) as u16,
-            Channel::Stream | Channel::Encrypted => 0,
+        let validation = (request.message[3] & FLAGS_OF_VALIDATION) >> 2;
+        let limit = match request.limits {
+            TransportLimits::Datagram => datagram_limit(edns) as u16,
+            TransportLimits::Stream | TransportLimits::Encrypted => 0,
         };
         key.push(question.name);
         // Lengths of labels are below 64 and no letters.
         key.bytes[..key.length].make_ascii_lowercase();
         key.push(&question.qtype.to_be_bytes());
-        key.push(&[channel | facts | validation]);
+        key.push(&[limits | facts | validation]);
         key.push(&limit.to_be_bytes());
         Some(key)
     }
@@ -81,14 +83,14 @@ impl Key {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct CachedAnswer {
     message: Box<[u8]>,
-    facts: Facts,
+    facts: ResponseFacts,
     /// The positions of decreasing TTLs, and the start of the decrease in ns.
     counting: Option<(Box<[u16]>, u64)>,
 }
 
-impl Entry {
+impl CachedAnswer {
     fn age_s(&self, now_ns: u64) -> u32 {
         self.counting.as_ref().map_or(0, |(_, since_ns)| {
             u32::try_from(now_ns.saturating_sub(*since_ns) / NS_PER_S).unwrap_or(u32::MAX)
@@ -101,21 +103,21 @@ impl Entry {
         age_s > 0 && self.facts.ttl_s.is_some_and(|ttl_s| ttl_s <= age_s)
     }
 
-    fn write(&self, asked: &Asked<'_>, now_ns: u64, out: &mut Vec<u8>) -> Facts {
+    fn write(&self, request: &AnswerRequest<'_>, now_ns: u64, out: &mut Vec<u8>) -> ResponseFacts {
         out.clear();
         out.extend_from_slice(&self.message);
         let truncated = out[2] & FLAG_TRUNCATED;
-        let authentic = authentic_flag(out, asked);
-        out[..4].copy_from_slice(&response_flags(asked.message, self.facts.rcode));
+        let authentic = authentic_flag(out, request);
+        out[..4].copy_from_slice(&response_flags(request.message, self.facts.rcode));
         out[2] |= truncated;
         out[3] |= authentic;
-        let name = asked.query.question.name;
+        let name = request.query.question.name;
         out[HEADER_BYTES..HEADER_BYTES + name.len()].copy_from_slice(name);
-        let client_cookie = asked.query.edns.and_then(|edns| edns.client_cookie);
+        let client_cookie = request.query.edns.and_then(|edns| edns.client_cookie);
         if let (Some(at), Some(client_cookie)) = (self.facts.cookie_at, client_cookie) {
             let at = usize::from(at);
             out[at..at + 8].copy_from_slice(&client_cookie);
-            out[at + 8..at + 16].copy_from_slice(&asked.server_cookie);
+            out[at + 8..at + 16].copy_from_slice(&request.server_cookie);
         }
         let mut facts = self.facts;
         let age_s = self.age_s(now_ns);
@@ -129,23 +131,29 @@ impl Entry {
 }
 
 #[derive(Default)]
-struct Generation {
-    entries: HashMap<Box<[u8]>, Entry>,
+struct CacheGeneration {
+    entries: HashMap<Box<[u8]>, CachedAnswer>,
     bytes: usize,
 }
 
-impl Generation {
-    fn find(&self, key: &Key, asked: &Asked<'_>, now_ns: u64, out: &mut Vec<u8>) -> Option<Facts> {
+impl CacheGeneration {
+    fn find(
+        &self,
+        key: &CacheKey,
+        request: &AnswerRequest<'_>,
+        now_ns: u64,
+        out: &mut Vec<u8>,
+    ) -> Option<ResponseFacts> {
         let entry = self.entries.get(key.as_bytes())?;
-        (!entry.is_over(now_ns)).then(|| entry.write(asked, now_ns, out))
+        (!entry.is_over(now_ns)).then(|| entry.write(request, now_ns, out))
     }
 }
 
 /// The cache of encoded answers.
 #[derive(Default)]
 pub struct WireCache {
-    young: Generation,
-    old: Generation,
+    young: CacheGeneration,
+    old: CacheGeneration,
     hit_count: u64,
     miss_count: u64,
     invalidation_count: u64,
@@ -153,15 +161,20 @@ pub struct WireCache {
 
 impl WireCache {
     /// Writes the cached answer, adapted to this query, into `out`.
-    pub fn find(&mut self, asked: &Asked<'_>, now_ns: u64, out: &mut Vec<u8>) -> Option<Facts> {
-        let key = Key::of(asked)?;
-        let mut facts = self.young.find(&key, asked, now_ns, out);
+    pub fn find(
+        &mut self,
+        request: &AnswerRequest<'_>,
+        now_ns: u64,
+        out: &mut Vec<u8>,
+    ) -> Option<ResponseFacts> {
+        let key = CacheKey::from_request(request)?;
+        let mut facts = self.young.find(&key, request, now_ns, out);
         if facts.is_none()
             && let Some((kept, entry)) = self.old.entries.remove_entry(key.as_bytes())
         {
             // What is asked for stays when the old ones go.
             self.put(kept, entry);
-            facts = self.young.find(&key, asked, now_ns, out);
+            facts = self.young.find(&key, request, now_ns, out);
         }
         let count = match facts {
             Some(_) => &mut self.hit_count,
@@ -174,13 +187,15 @@ impl WireCache {
     /// Stores an answer. With `counts_down`, the TTLs decrease from now on.
     pub fn keep(
         &mut self,
-        asked: &Asked<'_>,
+        request: &AnswerRequest<'_>,
         message: &[u8],
-        facts: Facts,
+        facts: ResponseFacts,
         counts_down: bool,
         now_ns: u64,
     ) {
-        let Some(key) = Key::of(asked).filter(|_| message.len() <= ENTRY_BYTES_MAX) else {
+        let Some(key) =
+            CacheKey::from_request(request).filter(|_| message.len() <= ENTRY_BYTES_MAX)
+        else {
             return;
         };
         let counting = if counts_down {
@@ -192,7 +207,7 @@ impl WireCache {
         } else {
             None
         };
-        let entry = Entry {
+        let entry = CachedAnswer {
             message: message.into(),
             facts,
             counting,
@@ -200,7 +215,7 @@ impl WireCache {
         self.put(key.as_bytes().into(), entry);
     }
 
-    fn put(&mut self, key: Box<[u8]>, entry: Entry) {
+    fn put(&mut self, key: Box<[u8]>, entry: CachedAnswer) {
         let is_full = self.young.entries.len() >= GENERATION_COUNT_MAX
             || self.young.bytes >= GENERATION_BYTES_MAX;
         if is_full {
@@ -214,8 +229,8 @@ impl WireCache {
 
     /// Forgets all answers after a change of the zone or behaviours.
     pub fn invalidate(&mut self) {
-        self.young = Generation::default();
-        self.old = Generation::default();
+        self.young = CacheGeneration::default();
+        self.old = CacheGeneration::default();
         self.invalidation_count += 1;
     }
 
@@ -235,7 +250,7 @@ impl WireCache {
 }
 
 /// Limits the TTLs of a response before caching, so the TTLs equal the time in the cache.
-pub fn bound_ttls(message: &mut [u8], facts: &mut Facts) {
+pub fn bound_ttls(message: &mut [u8], facts: &mut ResponseFacts) {
     facts.ttl_s = facts.ttl_s.map(|ttl_s| ttl_s.min(TTL_MAX_S));
     let offsets = ttl_offsets(message).unwrap_or_default();
     change_ttls(message, &offsets, |ttl_s| ttl_s.min(TTL_MAX_S));

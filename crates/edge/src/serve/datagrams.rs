@@ -27,7 +27,7 @@ pub struct Batch {
     /// The answers by position in the batch; empty without an answer.
     answers: Vec<Vec<u8>>,
     /// The positions of the answers in `outgoing`.
-    places: Vec<usize>,
+    indices: Vec<usize>,
 }
 
 // SAFETY: the pointers in the headers are to vectors of the same value, which are never resized and
@@ -47,20 +47,20 @@ impl Batch {
             incoming_iovecs: vec![iovec; BATCH_COUNT],
             outgoing_iovecs: vec![iovec; BATCH_COUNT],
             answers: vec![Vec::new(); BATCH_COUNT],
-            places: Vec::with_capacity(BATCH_COUNT),
+            indices: Vec::with_capacity(BATCH_COUNT),
         };
         let buffers = batch.queries.chunks_exact_mut(QUERY_BYTES);
-        for (place, buffer) in buffers.enumerate() {
-            batch.incoming_iovecs[place] = libc::iovec {
+        for (index, buffer) in buffers.enumerate() {
+            batch.incoming_iovecs[index] = libc::iovec {
                 iov_base: buffer.as_mut_ptr().cast(),
                 iov_len: QUERY_BYTES,
             };
-            let header = &mut batch.incoming[place].msg_hdr;
-            header.msg_iov = &raw mut batch.incoming_iovecs[place];
+            let header = &mut batch.incoming[index].msg_hdr;
+            header.msg_iov = &raw mut batch.incoming_iovecs[index];
             header.msg_iovlen = 1;
-            header.msg_name = (&raw mut batch.peers[place]).cast();
-            let header = &mut batch.outgoing[place].msg_hdr;
-            header.msg_iov = &raw mut batch.outgoing_iovecs[place];
+            header.msg_name = (&raw mut batch.peers[index]).cast();
+            let header = &mut batch.outgoing[index].msg_hdr;
+            header.msg_iov = &raw mut batch.outgoing_iovecs[index];
             header.msg_iovlen = 1;
         }
         batch
@@ -86,49 +86,49 @@ impl Batch {
     }
 
     /// Returns a datagram of the last receive call, with the buffer for its answer.
-    pub fn query(&mut self, place: usize) -> (&[u8], &mut Vec<u8>) {
-        let length = (self.incoming[place].msg_len as usize).min(QUERY_BYTES);
-        let start = place * QUERY_BYTES;
+    pub fn query(&mut self, index: usize) -> (&[u8], &mut Vec<u8>) {
+        let length = (self.incoming[index].msg_len as usize).min(QUERY_BYTES);
+        let start = index * QUERY_BYTES;
         (
             &self.queries[start..start + length],
-            &mut self.answers[place],
+            &mut self.answers[index],
         )
     }
 
     /// Returns the sender of a datagram; `None` when the kernel does not report the address.
-    pub fn peer(&self, place: usize) -> Option<SocketAddr> {
-        socket_address(&self.peers[place])
+    pub fn peer(&self, index: usize) -> Option<SocketAddr> {
+        socket_address(&self.peers[index])
     }
 
     /// Prepares the answers to the first `count` queries for sending.
     pub fn line_up(&mut self, count: usize) {
-        self.places.clear();
-        for place in 0..count {
-            if self.answers[place].is_empty() {
+        self.indices.clear();
+        for index in 0..count {
+            if self.answers[index].is_empty() {
                 continue;
             }
-            let header = &mut self.outgoing[self.places.len()].msg_hdr;
-            header.msg_name = (&raw mut self.peers[place]).cast();
-            header.msg_namelen = self.incoming[place].msg_hdr.msg_namelen;
-            self.places.push(place);
+            let header = &mut self.outgoing[self.indices.len()].msg_hdr;
+            header.msg_name = (&raw mut self.peers[index]).cast();
+            header.msg_namelen = self.incoming[index].msg_hdr.msg_namelen;
+            self.indices.push(index);
         }
     }
 
     /// Returns the number of prepared answers.
     pub fn lined_up_count(&self) -> usize {
-        self.places.len()
+        self.indices.len()
     }
 
     /// Sends the prepared answers from `position` on, without waiting, and returns the number sent.
     pub fn send(&mut self, socket: BorrowedFd<'_>, position: usize) -> io::Result<usize> {
-        for (at, place) in self.places.iter().enumerate().skip(position) {
-            let answer = &mut self.answers[*place];
+        for (at, index) in self.indices.iter().enumerate().skip(position) {
+            let answer = &mut self.answers[*index];
             self.outgoing_iovecs[at] = libc::iovec {
                 iov_base: answer.as_mut_ptr().cast(),
                 iov_len: answer.len(),
             };
         }
-        let rest = &mut self.outgoing[position..self.places.len()];
+        let rest = &mut self.outgoing[position..self.indices.len()];
         // SAFETY: headers and names live as long as `self` and have not been resized; the iovecs
         // of this rest point, since just now, to answers as they are.
         let count = unsafe {
@@ -178,10 +178,10 @@ mod tests {
         std::thread::sleep(Duration::from_millis(2));
         let mut batch = Batch::new();
         assert_eq!(batch.receive(server.as_fd()).unwrap(), 3);
-        for place in 0..3 {
-            assert_eq!(batch.peer(place), Some(client.local_addr().unwrap()));
-            let (query, answer) = batch.query(place);
-            assert_eq!(query, [place as u8; 20]);
+        for index in 0..3 {
+            assert_eq!(batch.peer(index), Some(client.local_addr().unwrap()));
+            let (query, answer) = batch.query(index);
+            assert_eq!(query, [index as u8; 20]);
             answer.clear();
             // The one in the middle gets none.
             answer.extend(query.iter().filter(|byte| **byte != 1));

@@ -5,12 +5,12 @@
 //! Not for: orderly idle closes; the protocols close idle connections first.
 
 use crate::connections::OpenConnection;
-use crate::connections::ending::Ending;
+use crate::connections::ending::ConnectionEnding;
 use resolab_record::Failure;
 use tokio::time::sleep;
 
 /// Resolves when the connection must end, with the reason.
-pub async fn overdue(connection: &OpenConnection) -> Ending {
+pub async fn wait_for_missed_deadline(connection: &OpenConnection) -> ConnectionEnding {
     let limits = &connection.limits;
     if let Some(facts) = &connection.facts {
         sleep(limits.handshake_timeout).await;
@@ -20,7 +20,8 @@ pub async fn overdue(connection: &OpenConnection) -> Ending {
                 None => "no ClientHello",
                 Some(_) => "the handshake took too long",
             };
-            return Ending::failed(Failure::TlsHandshakeTimeout, detail).by_client(false);
+            return ConnectionEnding::from_failure(Failure::TlsHandshakeTimeout, detail)
+                .ended_by_client(false);
         }
     }
     // A little more than the protocols' own patience.
@@ -30,7 +31,7 @@ pub async fn overdue(connection: &OpenConnection) -> Ending {
         sleep(period).await;
         if before == (connection.bytes.sent(), connection.messages_count()) {
             connection.tallies.slow_peers.add();
-            return Ending::noted("nothing became complete in time");
+            return ConnectionEnding::from_note("nothing became complete in time");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! DNS over dedicated QUIC connections (RFC 9250): a stream for each query.
 
-use super::served::Served;
+use super::service_end::ServiceEnd;
 use crate::connections::OpenConnection;
 use crate::dns::wire::MESSAGE_BYTES_MAX;
 use crate::partial::PartialAnswers;
-use crate::world::{Answer, Arrival, World};
+use crate::state::{EdgeState, QueryArrival, ReadyResponse};
 use quinn::{Connection, ReadToEndError, RecvStream, SendStream, VarInt};
 pub use resolab_dns::iana::doq_error::NO_ERROR;
 use resolab_dns::iana::doq_error::{EXCESSIVE_LOAD, PROTOCOL_ERROR};
@@ -15,29 +15,29 @@ use tokio::time::timeout;
 
 /// A client's protocol error (RFC 9250 section 4.3.3), ending the connection.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Violation(pub &'static str);
+pub struct ProtocolViolation(pub &'static str);
 
 /// Serves a connection until the end of the connection.
 pub async fn serve(
-    world: &Arc<World>,
+    state: &Arc<EdgeState>,
     connection: &Arc<OpenConnection>,
     quic: &Connection,
-) -> Served {
+) -> ServiceEnd {
     let violation = Arc::new(OnceLock::new());
     while let Ok((send, receive)) = quic.accept_bi().await {
-        let (world, connection) = (Arc::clone(world), Arc::clone(connection));
+        let (state, connection) = (Arc::clone(state), Arc::clone(connection));
         let (quic, violation) = (quic.clone(), Arc::clone(&violation));
-        let query = QueryStream::new(send, receive);
+        let query = ServedQueryStream::new(send, receive);
         tokio::spawn(async move {
-            if let Err(Violation(reason)) = exchange(&world, &connection, query).await {
+            if let Err(ProtocolViolation(reason)) = exchange(&state, &connection, query).await {
                 let _ = violation.set(reason);
                 close_for(&quic, reason);
             }
         });
     }
     match violation.get() {
-        Some(reason) => Served::Violated((*reason).to_owned()),
-        None => Served::Closed(quic.closed().await),
+        Some(reason) => ServiceEnd::Violated((*reason).to_owned()),
+        None => ServiceEnd::Closed(quic.closed().await),
     }
 }
 
@@ -47,7 +47,7 @@ pub fn close_for(quic: &Connection, reason: &str) {
 }
 
 /// The stream of one query.
-pub struct QueryStream {
+pub struct ServedQueryStream {
     /// The sending side, for the answer.
     pub send: SendStream,
     /// The receiving side, for the query.
@@ -56,7 +56,7 @@ pub struct QueryStream {
     pub read: Vec<u8>,
 }
 
-impl QueryStream {
+impl ServedQueryStream {
     /// Makes a stream without bytes read.
     pub fn new(send: SendStream, receive: RecvStream) -> Self {
         Self {
@@ -69,11 +69,11 @@ impl QueryStream {
 
 /// Answers the query of a stream.
 pub async fn exchange(
-    world: &Arc<World>,
+    state: &Arc<EdgeState>,
     connection: &Arc<OpenConnection>,
-    stream: QueryStream,
-) -> Result<(), Violation> {
-    let QueryStream {
+    stream: ServedQueryStream,
+) -> Result<(), ProtocolViolation> {
+    let ServedQueryStream {
         mut send,
         mut receive,
         read: mut bytes,
@@ -90,7 +90,7 @@ pub async fn exchange(
     let Some(end) = end? else {
         return Ok(());
     };
-    if !answer(world, connection, &mut send, &bytes[2..end], opened_early).await? {
+    if !answer(state, connection, &mut send, &bytes[2..end], opened_early).await? {
         return Ok(());
     }
     let more = bytes.len() > end;
@@ -109,41 +109,41 @@ pub async fn exchange(
 /// Answers the message, and returns true when answered. A withheld answer ends with the client's
 /// patience.
 async fn answer(
-    world: &Arc<World>,
+    state: &Arc<EdgeState>,
     connection: &Arc<OpenConnection>,
     send: &mut SendStream,
     message: &[u8],
     opened_early: bool,
-) -> Result<bool, Violation> {
+) -> Result<bool, ProtocolViolation> {
     if !message.starts_with(&[0, 0]) {
-        return Err(Violation("the message ID is not 0"));
+        return Err(ProtocolViolation("the message ID is not 0"));
     }
-    let arrival = Arrival {
+    let arrival = QueryArrival {
         message,
         transport: DnsTransport::Doq,
         peer: connection.peer,
         connection: Some(connection),
-        in_early_data: Some(opened_early && connection.in_early_data() == Some(true)),
+        in_early_data: Some(opened_early && connection.is_in_early_data() == Some(true)),
         received_ns: monotonic_ns(),
     };
-    if let Some(answers) = PartialAnswers::begin(world, Some(connection), &arrival) {
+    if let Some(answers) = PartialAnswers::begin(state, Some(connection), &arrival) {
         return answer_in_parts(answers, send).await;
     }
-    let reply = world.answer(&arrival).await;
+    let reply = state.answer(&arrival).await;
     let sent = match &reply.answer {
         Some(answer) if !reply.keepalive_asked => send_answer(send, answer).await,
         _ => false,
     };
-    world.write_query(reply.note, sent);
+    state.write_query(reply.note, sent);
     match reply.answer {
-        _ if reply.keepalive_asked => Err(Violation("edns-tcp-keepalive in a query")),
+        _ if reply.keepalive_asked => Err(ProtocolViolation("edns-tcp-keepalive in a query")),
         Some(_) => Ok(true),
         None if reply.is_withheld => {
             // Until the client gives up or goes.
             let _ = send.stopped().await;
             Ok(false)
         }
-        None => Err(Violation("no DNS query")),
+        None => Err(ProtocolViolation("no DNS query")),
     }
 }
 
@@ -152,13 +152,13 @@ async fn answer(
 async fn answer_in_parts(
     mut answers: PartialAnswers,
     send: &mut SendStream,
-) -> Result<bool, Violation> {
+) -> Result<bool, ProtocolViolation> {
     if answers.keepalive_asked() {
-        return Err(Violation("edns-tcp-keepalive in a query"));
+        return Err(ProtocolViolation("edns-tcp-keepalive in a query"));
     }
     while let Some(responses) = answers.next().await {
         for response in responses {
-            let sent = send.write_all(&framed(&response.message)).await.is_ok();
+            let sent = send.write_all(&frame(&response.message)).await.is_ok();
             answers.write_notes(response.notes, sent);
         }
     }
@@ -177,7 +177,7 @@ async fn read_query(
     connection: &OpenConnection,
     receive: &mut RecvStream,
     bytes: &mut Vec<u8>,
-) -> Result<Option<usize>, Violation> {
+) -> Result<Option<usize>, ProtocolViolation> {
     loop {
         if let Some(end) = message_end(bytes)? {
             return Ok(Some(end));
@@ -188,29 +188,29 @@ async fn read_query(
                 return Ok(None);
             }
             Ok(Some(chunk)) => bytes.extend_from_slice(&chunk.bytes),
-            Ok(None) => return Err(Violation("the stream ended before the query did")),
+            Ok(None) => return Err(ProtocolViolation("the stream ended before the query did")),
             Err(_) => return Ok(None),
         }
     }
 }
 
 /// Returns the end of the first message, when the message is whole.
-fn message_end(bytes: &[u8]) -> Result<Option<usize>, Violation> {
+fn message_end(bytes: &[u8]) -> Result<Option<usize>, ProtocolViolation> {
     let Some(prefix) = bytes.get(..2) else {
         return Ok(None);
     };
     let length = usize::from(u16::from_be_bytes([prefix[0], prefix[1]]));
     if length == 0 {
-        return Err(Violation("an empty query"));
+        return Err(ProtocolViolation("an empty query"));
     }
     Ok((bytes.len() >= 2 + length).then_some(2 + length))
 }
 
-async fn send_answer(send: &mut SendStream, answer: &Answer) -> bool {
-    send.write_all(&framed(&answer.message)).await.is_ok() && send.finish().is_ok()
+async fn send_answer(send: &mut SendStream, answer: &ReadyResponse) -> bool {
+    send.write_all(&frame(&answer.message)).await.is_ok() && send.finish().is_ok()
 }
 
-pub fn framed(message: &[u8]) -> Vec<u8> {
+pub fn frame(message: &[u8]) -> Vec<u8> {
     let mut framed = Vec::with_capacity(message.len() + 2);
     framed.extend_from_slice(&(message.len() as u16).to_be_bytes());
     framed.extend_from_slice(message);
@@ -220,7 +220,7 @@ pub fn framed(message: &[u8]) -> Vec<u8> {
 /// Expects the end of the stream. A second query on the stream is a violation; the answer to the
 /// first is already under way. A client resetting its query (RFC 9250 section 4.3.1) ends only this
 /// stream.
-async fn expect_end(receive: &mut RecvStream, more: bool) -> Result<(), Violation> {
+async fn expect_end(receive: &mut RecvStream, more: bool) -> Result<(), ProtocolViolation> {
     let is_end = !more
         && match receive.read_to_end(MESSAGE_BYTES_MAX).await {
             Ok(rest) => rest.is_empty(),
@@ -229,7 +229,7 @@ async fn expect_end(receive: &mut RecvStream, more: bool) -> Result<(), Violatio
         };
     is_end
         .then_some(())
-        .ok_or(Violation("more than one query on a stream"))
+        .ok_or(ProtocolViolation("more than one query on a stream"))
 }
 
 #[cfg(test)]

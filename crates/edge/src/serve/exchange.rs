@@ -2,14 +2,14 @@
 //!
 //! For: waiting the server's time and writing bodies at the client's pace. Not for: framing.
 
-use super::doq::framed;
-use super::http_record::Pending;
+use super::doq::frame;
+use super::http_record::PendingRecord;
 use crate::connections::OpenConnection;
 use crate::http::reply;
-use crate::http_message::{Fate, HttpReply, HttpRequest};
+use crate::http_message::{HttpReply, HttpRequest, ReplyFate};
 use crate::partial::PartialAnswers;
-use crate::web::Ahead;
-use crate::world::World;
+use crate::state::EdgeState;
+use crate::web::EarlyMessages;
 use bytes::Bytes;
 use http::Response;
 use resolab_transport::clock::monotonic_ns;
@@ -28,51 +28,54 @@ pub trait ReplySink: Send {
     fn head(&mut self, head: Response<()>, end: bool) -> impl Future<Output = Option<()>> + Send;
 
     /// Waits until the client takes bytes, and returns their number, at most `wanted_bytes`.
-    fn room(&mut self, wanted_bytes: usize) -> impl Future<Output = Option<usize>> + Send;
+    fn wait_for_capacity(
+        &mut self,
+        wanted_bytes: usize,
+    ) -> impl Future<Output = Option<usize>> + Send;
 
     /// Sends bytes of the body; `end` with the last bytes.
-    fn piece(&mut self, bytes: Bytes, end: bool) -> impl Future<Output = Option<()>> + Send;
+    fn send_piece(&mut self, bytes: Bytes, end: bool) -> impl Future<Output = Option<()>> + Send;
 }
 
 /// A decided reply before its due time.
-pub struct Decided {
+pub struct DecidedReply {
     reply: HttpReply,
-    pending: Pending,
+    pending: PendingRecord,
     start_ns: u64,
 }
 
 /// Decides on the reply. A query's own delay is always waited for, because the query's record
 /// states the outcome.
-pub async fn decide(world: &Arc<World>, request: &HttpRequest<'_>) -> Decided {
-    let mut reply = reply(world, request).await;
-    let pending = Pending::new(world, request, &mut reply);
-    Decided {
+pub async fn decide(state: &Arc<EdgeState>, request: &HttpRequest<'_>) -> DecidedReply {
+    let mut reply = reply(state, request).await;
+    let pending = PendingRecord::new(state, request, &mut reply);
+    DecidedReply {
         reply,
         pending,
         start_ns: monotonic_ns(),
     }
 }
 
-impl Decided {
+impl DecidedReply {
     /// Returns the messages ahead of the reply, if any.
-    pub fn ahead(&self) -> Option<&Ahead> {
-        self.reply.ahead.as_deref()
+    pub fn early_messages(&self) -> Option<&EarlyMessages> {
+        self.reply.early_messages.as_deref()
     }
 }
 
 /// Waits the server's time before the reply. `None` when the client has given up (`given_up`), or
 /// when there is never a reply.
 pub async fn hold(
-    decided: Decided,
+    decided: DecidedReply,
     connection: &OpenConnection,
     given_up: impl Future<Output = ()> + Send,
-) -> Option<(HttpReply, Pending)> {
-    let Decided {
+) -> Option<(HttpReply, PendingRecord)> {
+    let DecidedReply {
         reply,
         mut pending,
         start_ns,
     } = decided;
-    if reply.fate == Fate::Withheld {
+    if reply.fate == ReplyFate::Withheld {
         drop(pending);
         let patience = connection.limits.idle_timeout;
         let _ = timeout(patience, given_up).await;
@@ -84,9 +87,9 @@ pub async fn hold(
             // A flood of requests taken back must not pile up.
             () = given_up => return None,
         }
-        pending.waited(monotonic_ns() - start_ns);
+        pending.note_wait(monotonic_ns() - start_ns);
     }
-    if reply.fate == Fate::Reset {
+    if reply.fate == ReplyFate::Reset {
         return None;
     }
     Some((reply, pending))
@@ -95,7 +98,7 @@ pub async fn hold(
 /// Writes the reply. `None` when the client broke off, or took no bytes for the idle timeout. The
 /// record has the reason.
 pub async fn write(
-    mut pending: Pending,
+    mut pending: PendingRecord,
     reply: HttpReply,
     sink: &mut impl ReplySink,
 ) -> Option<()> {
@@ -104,16 +107,16 @@ pub async fn write(
         return write_parts(&pending, reply.head, *answers, sink).await;
     }
     let mut body = reply.body;
-    within(patience, sink.head(reply.head, body.is_empty())).await?;
+    wait_within(patience, sink.head(reply.head, body.is_empty())).await?;
     while !body.is_empty() {
         let wanted = body.len().min(PIECE_BYTES as u64) as usize;
-        let room = within(patience, sink.room(wanted)).await?;
+        let room = wait_within(patience, sink.wait_for_capacity(wanted)).await?;
         if room == 0 {
             continue;
         }
         let piece = body.next(room.min(wanted));
         pending.first_body_byte();
-        within(patience, sink.piece(piece, body.is_empty())).await?;
+        wait_within(patience, sink.send_piece(piece, body.is_empty())).await?;
     }
     pending.finish();
     Some(())
@@ -122,18 +125,18 @@ pub async fn write(
 /// Writes partial responses, each at its time. With a withheld response, the reply stays open until
 /// the client leaves or the idle timeout passes.
 async fn write_parts(
-    pending: &Pending,
+    pending: &PendingRecord,
     head: Response<()>,
     mut answers: PartialAnswers,
     sink: &mut impl ReplySink,
 ) -> Option<()> {
     let patience = pending.patience();
-    within(patience, sink.head(head, false)).await?;
+    wait_within(patience, sink.head(head, false)).await?;
     while let Some(responses) = answers.next().await {
         let count = responses.len();
         for (place, response) in responses.into_iter().enumerate() {
             let is_last = answers.is_over() && place + 1 == count;
-            let piece = Bytes::from(framed(&response.message));
+            let piece = Bytes::from(frame(&response.message));
             let sent = write_piece(sink, piece, is_last, patience).await;
             answers.write_notes(response.notes, sent.is_some());
             sent?;
@@ -153,16 +156,16 @@ async fn write_piece(
     patience: Duration,
 ) -> Option<()> {
     while !piece.is_empty() {
-        let room = within(patience, sink.room(piece.len())).await?;
+        let room = wait_within(patience, sink.wait_for_capacity(piece.len())).await?;
         let part = piece.split_to(room.min(piece.len()));
         if !part.is_empty() {
             let ends = is_last && piece.is_empty();
-            within(patience, sink.piece(part, ends)).await?;
+            wait_within(patience, sink.send_piece(part, ends)).await?;
         }
     }
     Some(())
 }
 
-async fn within<T>(patience: Duration, step: impl Future<Output = Option<T>>) -> Option<T> {
+async fn wait_within<T>(patience: Duration, step: impl Future<Output = Option<T>>) -> Option<T> {
     timeout(patience, step).await.ok().flatten()
 }

@@ -3,9 +3,9 @@
 //! leave in one write.
 
 use crate::connections::OpenConnection;
-use crate::connections::ending::Ending;
+use crate::connections::ending::ConnectionEnding;
 use crate::partial::{PartialAnswers, PartialResponse};
-use crate::world::{Arrival, QueryNote, Reply, World};
+use crate::state::{EdgeState, QueryArrival, QueryRecordDraft, QueryReply};
 use bytes::{Buf, BytesMut};
 use resolab_record::{DnsTransport, Failure};
 use resolab_transport::clock::monotonic_ns;
@@ -24,16 +24,16 @@ const WRITE_BYTES_MAX: usize = 65_536;
 
 /// Serves a connection until the client, the idle timeout or a command ends the connection.
 pub async fn serve<S>(
-    world: &Arc<World>,
+    state: &Arc<EdgeState>,
     connection: &Arc<OpenConnection>,
     mut stream: S,
     transport: DnsTransport,
-) -> Ending
+) -> ConnectionEnding
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let mut queries = Queries {
-        world,
+    let mut queries = ConnectionQueries {
+        state,
         connection,
         transport,
         received: BytesMut::with_capacity(READ_BYTES),
@@ -44,7 +44,7 @@ where
         overdue_at: None,
     };
     let ending = tokio::select! {
-        () = connection.close_wanted() => Ok(Ending::noted("closed by command")),
+        () = connection.close_wanted() => Ok(ConnectionEnding::from_note("closed by command")),
         ending = queries.exchange(&mut stream) => ending,
     };
     queries.abandon();
@@ -55,16 +55,20 @@ where
         reason = "of the system's errors those with a meaning here are named"
     )]
     ending.unwrap_or_else(|error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => Ending::noted("ended without close_notify").by_client(true),
-        io::ErrorKind::TimedOut => Ending::failed(Failure::Other, "the client reads no answers"),
-        _ => Ending::failed(Failure::Other, error.to_string()),
+        io::ErrorKind::UnexpectedEof => {
+            ConnectionEnding::from_note("ended without close_notify").ended_by_client(true)
+        }
+        io::ErrorKind::TimedOut => {
+            ConnectionEnding::from_failure(Failure::Other, "the client reads no answers")
+        }
+        _ => ConnectionEnding::from_failure(Failure::Other, error.to_string()),
     })
 }
 
 /// The result of a delayed query at its due time.
-enum Due {
+enum DelayedAnswer {
     /// The response, if there is one.
-    Reply(Reply),
+    Reply(QueryReply),
     /// The known answers of a message with several questions, and the remaining answers.
     Parts(Vec<PartialResponse>, Box<PartialAnswers>),
     /// The query has no further answers.
@@ -72,8 +76,8 @@ enum Due {
 }
 
 /// The queries of one connection.
-struct Queries<'a> {
-    world: &'a Arc<World>,
+struct ConnectionQueries<'a> {
+    state: &'a Arc<EdgeState>,
     connection: &'a Arc<OpenConnection>,
     transport: DnsTransport,
     received: BytesMut,
@@ -82,15 +86,15 @@ struct Queries<'a> {
     /// The answers to be written, each behind its length.
     framed: Vec<u8>,
     /// The notes for the records of the answers in `framed`.
-    unsent: Vec<QueryNote>,
+    unsent: Vec<QueryRecordDraft>,
     /// The queries with answers not yet due.
-    pending: JoinSet<Due>,
+    pending: JoinSet<DelayedAnswer>,
     /// The deadline for the rest of an incomplete message.
     overdue_at: Option<Instant>,
 }
 
-impl Queries<'_> {
-    async fn exchange<S>(&mut self, stream: &mut S) -> io::Result<Ending>
+impl ConnectionQueries<'_> {
+    async fn exchange<S>(&mut self, stream: &mut S) -> io::Result<ConnectionEnding>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
@@ -115,18 +119,21 @@ impl Queries<'_> {
                     self.answer_received(stream).await?;
                 }
                 () = sleep(self.connection.limits.idle_timeout), if !is_waiting => {
-                    return Ok(Ending::noted("idle"));
+                    return Ok(ConnectionEnding::from_note("idle"));
                 }
-                () = passed(self.overdue_at) => {
+                () = wait_until(self.overdue_at) => {
                     self.connection.tallies.slow_peers.add();
-                    return Ok(Ending::noted("a query did not become complete in time"));
+                    return Ok(ConnectionEnding::from_note("a query did not become complete in time"));
                 }
             }
         }
     }
 
     /// Sends the remaining answers after the client's end of sending (RFC 7766 section 6.2.3).
-    async fn finish<S: AsyncWrite + Unpin>(&mut self, stream: &mut S) -> io::Result<Ending> {
+    async fn finish<S: AsyncWrite + Unpin>(
+        &mut self,
+        stream: &mut S,
+    ) -> io::Result<ConnectionEnding> {
         if !self.received.is_empty() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -136,7 +143,7 @@ impl Queries<'_> {
             }
             self.write(stream).await?;
         }
-        Ok(Ending::orderly())
+        Ok(ConnectionEnding::orderly())
     }
 
     /// Answers every whole message received, and writes the due answers.
@@ -165,23 +172,23 @@ impl Queries<'_> {
 
     fn answer_one(&mut self, message: &[u8], received_ns: u64) {
         let arrival = arrival(self.connection, self.transport, message, received_ns);
-        if let Some(answers) = PartialAnswers::begin(self.world, Some(self.connection), &arrival) {
+        if let Some(answers) = PartialAnswers::begin(self.state, Some(self.connection), &arrival) {
             self.await_parts(Box::new(answers));
             return;
         }
-        let planned = self.world.plan(&arrival, &mut self.message);
-        if planned.is_unanswered() {
-            self.world.write_query(planned.note, false);
-        } else if planned.is_due() {
+        let plan = self.state.plan(&arrival, &mut self.message);
+        if plan.is_unanswered() {
+            self.state.write_query(plan.note, false);
+        } else if plan.is_due() {
             push_framed(&mut self.framed, &self.message);
-            self.unsent.push(planned.note);
+            self.unsent.push(plan.note);
         } else {
-            let (world, connection) = (Arc::clone(self.world), Arc::clone(self.connection));
+            let (state, connection) = (Arc::clone(self.state), Arc::clone(self.connection));
             let (query, answer) = (message.to_vec(), std::mem::take(&mut self.message));
             let transport = self.transport;
             self.pending.spawn(async move {
                 let arrival = self::arrival(&connection, transport, &query, received_ns);
-                Due::Reply(world.finish(&arrival, planned, answer).await)
+                DelayedAnswer::Reply(state.finish(&arrival, plan, answer).await)
             });
         }
     }
@@ -189,33 +196,33 @@ impl Queries<'_> {
     fn await_parts(&mut self, mut answers: Box<PartialAnswers>) {
         self.pending.spawn(async move {
             match answers.next().await {
-                Some(responses) => Due::Parts(responses, answers),
-                None => Due::Over,
+                Some(responses) => DelayedAnswer::Parts(responses, answers),
+                None => DelayedAnswer::Over,
             }
         });
     }
 
-    fn push_due(&mut self, due: Due) {
+    fn push_due(&mut self, due: DelayedAnswer) {
         match due {
-            Due::Reply(reply) => self.push_reply(reply),
-            Due::Parts(responses, answers) => {
+            DelayedAnswer::Reply(reply) => self.push_reply(reply),
+            DelayedAnswer::Parts(responses, answers) => {
                 for response in responses {
                     push_framed(&mut self.framed, &response.message);
                     self.unsent.extend(response.notes);
                 }
                 self.await_parts(answers);
             }
-            Due::Over => (),
+            DelayedAnswer::Over => (),
         }
     }
 
-    fn push_reply(&mut self, reply: Reply) {
+    fn push_reply(&mut self, reply: QueryReply) {
         match reply.answer {
             Some(answer) => {
                 push_framed(&mut self.framed, &answer.message);
                 self.unsent.push(reply.note);
             }
-            None => self.world.write_query(reply.note, false),
+            None => self.state.write_query(reply.note, false),
         }
     }
 
@@ -241,7 +248,7 @@ impl Queries<'_> {
             .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
         self.framed.clear();
         for note in self.unsent.drain(..) {
-            self.world.write_query(note, written.is_ok());
+            self.state.write_query(note, written.is_ok());
         }
         written
     }
@@ -249,23 +256,23 @@ impl Queries<'_> {
     /// Writes the records of the remaining queries after the end of the connection.
     fn abandon(&mut self) {
         for note in self.unsent.drain(..) {
-            self.world.write_query(note, false);
+            self.state.write_query(note, false);
         }
         let mut pending = std::mem::take(&mut self.pending);
         if pending.is_empty() {
             return;
         }
-        let world = Arc::clone(self.world);
+        let state = Arc::clone(self.state);
         tokio::spawn(async move {
             while let Some(due) = pending.join_next().await {
                 match due {
-                    Ok(Due::Reply(reply)) => world.write_query(reply.note, false),
-                    Ok(Due::Parts(responses, answers)) => {
+                    Ok(DelayedAnswer::Reply(reply)) => state.write_query(reply.note, false),
+                    Ok(DelayedAnswer::Parts(responses, answers)) => {
                         for response in responses {
                             answers.write_notes(response.notes, false);
                         }
                     }
-                    Ok(Due::Over) | Err(_) => (),
+                    Ok(DelayedAnswer::Over) | Err(_) => (),
                 }
             }
         });
@@ -273,7 +280,7 @@ impl Queries<'_> {
 }
 
 /// Resolves at an instant, never without an instant.
-async fn passed(at: Option<Instant>) {
+async fn wait_until(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,
         None => std::future::pending().await,
@@ -285,13 +292,13 @@ fn arrival<'a>(
     transport: DnsTransport,
     message: &'a [u8],
     received_ns: u64,
-) -> Arrival<'a> {
-    Arrival {
+) -> QueryArrival<'a> {
+    QueryArrival {
         message,
         transport,
         peer: connection.peer,
         connection: Some(connection),
-        in_early_data: connection.in_early_data(),
+        in_early_data: connection.is_in_early_data(),
         received_ns,
     }
 }

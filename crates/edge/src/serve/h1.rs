@@ -4,13 +4,13 @@
 
 use super::exchange;
 use super::h1_body::ReplyBody;
-use super::h1_stream::{Activity, Watched};
-use super::request_body::Intake;
+use super::h1_stream::{StreamActivity, WatchedStream};
+use super::request_body::RequestBodyReader;
 use crate::config::limits::Limits;
 use crate::connections::OpenConnection;
-use crate::connections::ending::Ending;
+use crate::connections::ending::ConnectionEnding;
 use crate::http_message::HttpRequest;
-use crate::world::World;
+use crate::state::EdgeState;
 use bytes::Bytes;
 use http::header::{CONNECTION, HOST};
 use http::{HeaderValue, Request, Response, StatusCode, Version};
@@ -34,18 +34,18 @@ const BUFFER_BYTES: usize = 64 * 1_024;
 
 /// Serves a connection until the client, the idle timeout or a command ends the connection.
 pub async fn serve(
-    world: &Arc<World>,
+    state: &Arc<EdgeState>,
     connection: &Arc<OpenConnection>,
     stream: TlsStream,
-) -> Ending {
+) -> ConnectionEnding {
     let limits = &connection.limits;
-    let activity = Arc::new(Activity::default());
-    let service = service_fn(|request| answer(world, connection, request));
-    let io = TokioIo::new(Watched::new(stream, Arc::clone(&activity)));
+    let activity = Arc::new(StreamActivity::default());
+    let service = service_fn(|request| answer(state, connection, request));
+    let io = TokioIo::new(WatchedStream::new(stream, Arc::clone(&activity)));
     let mut http = builder(limits).serve_connection(io, service);
     let ending = tokio::select! {
-        () = connection.close_wanted() => Ending::noted("closed by command"),
-        () = activity.silence(limits.idle_timeout) => Ending::noted("idle"),
+        () = connection.close_wanted() => ConnectionEnding::from_note("closed by command"),
+        () = activity.wait_for_silence(limits.idle_timeout) => ConnectionEnding::from_note("idle"),
         served = &mut http => ending_of(served),
     };
     let mut stream = http.into_parts().io.into_inner();
@@ -72,18 +72,18 @@ fn builder(limits: &Limits) -> http1::Builder {
 /// The answer is withheld on purpose; this error ends the connection.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer is withheld")]
-struct Withheld;
+struct WithheldReply;
 
 async fn answer(
-    world: &Arc<World>,
+    state: &Arc<EdgeState>,
     connection: &Arc<OpenConnection>,
     request: Request<Incoming>,
-) -> Result<Response<ReplyBody>, Withheld> {
+) -> Result<Response<ReplyBody>, WithheldReply> {
     let received_ns = monotonic_ns();
-    let in_early_data = connection.in_early_data() == Some(true);
+    let in_early_data = connection.is_in_early_data() == Some(true);
     let (parts, body) = request.into_parts();
     let head = Request::from_parts(parts, ());
-    let intake = Intake::new(world, connection, &head);
+    let intake = RequestBodyReader::new(state, connection, &head);
     let body = match host_fault(&head) {
         Some(status) => Err(status),
         None => timeout(connection.limits.message_timeout, read_body(intake, body))
@@ -99,10 +99,10 @@ async fn answer(
         in_early_data,
         received_ns,
     };
-    let decided = exchange::decide(world, &request).await;
+    let decided = exchange::decide(state, &request).await;
     let (reply, pending) = exchange::hold(decided, connection, std::future::pending())
         .await
-        .ok_or(Withheld)?;
+        .ok_or(WithheldReply)?;
     let (mut head, ()) = reply.head.into_parts();
     if refused {
         // What is left of the request is not read.
@@ -124,7 +124,10 @@ fn host_fault(head: &Request<()>) -> Option<StatusCode> {
 }
 
 /// Reads the whole body. Errors with the status of the refusal.
-async fn read_body(mut intake: Intake<'_>, mut body: Incoming) -> Result<Bytes, StatusCode> {
+async fn read_body(
+    mut intake: RequestBodyReader<'_>,
+    mut body: Incoming,
+) -> Result<Bytes, StatusCode> {
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
@@ -140,24 +143,24 @@ async fn read_body(mut intake: Intake<'_>, mut body: Incoming) -> Result<Bytes, 
     Ok(intake.finish())
 }
 
-fn ending_of(served: hyper::Result<()>) -> Ending {
+fn ending_of(served: hyper::Result<()>) -> ConnectionEnding {
     let Err(error) = served else {
-        return Ending::orderly();
+        return ConnectionEnding::orderly();
     };
     let text = chain(&error);
     if error.is_timeout() {
-        return Ending::noted("idle");
+        return ConnectionEnding::from_note("idle");
     }
     if error.is_user() {
-        return Ending::noted("a request is left without an answer");
+        return ConnectionEnding::from_note("a request is left without an answer");
     }
     if error.is_parse() {
-        return Ending::failed(Failure::HttpProtocol, text);
+        return ConnectionEnding::from_failure(Failure::HttpProtocol, text);
     }
     if error.is_incomplete_message() || is_eof(&error) {
-        return Ending::noted("ended without close_notify").by_client(true);
+        return ConnectionEnding::from_note("ended without close_notify").ended_by_client(true);
     }
-    Ending::failed(Failure::Other, text)
+    ConnectionEnding::from_failure(Failure::Other, text)
 }
 
 fn chain(error: &hyper::Error) -> String {

@@ -2,7 +2,7 @@
 //!
 //! Not for: other versions, because their bodies are pushed and not pulled.
 
-use super::http_record::Pending;
+use super::http_record::PendingRecord;
 use crate::web::Body;
 use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
@@ -15,12 +15,12 @@ const PIECE_BYTES: usize = 16 * 1_024;
 /// A body with the record of its exchange.
 pub struct ReplyBody {
     body: Body,
-    pending: Pending,
+    pending: PendingRecord,
 }
 
 impl ReplyBody {
     /// Makes an unread body. An empty body counts as sent with its head.
-    pub fn new(body: Body, mut pending: Pending) -> Self {
+    pub fn new(body: Body, mut pending: PendingRecord) -> Self {
         if body.is_empty() {
             pending.finish();
         }

@@ -14,12 +14,12 @@ use tokio::time::{Instant, sleep};
 
 /// The time of a stream's last progress.
 #[derive(Debug)]
-pub struct Activity {
+pub struct StreamActivity {
     start: Instant,
     moved_ms: AtomicU64,
 }
 
-impl Default for Activity {
+impl Default for StreamActivity {
     fn default() -> Self {
         Self {
             start: Instant::now(),
@@ -28,9 +28,9 @@ impl Default for Activity {
     }
 }
 
-impl Activity {
+impl StreamActivity {
     /// Resolves after the given time without progress.
-    pub async fn silence(&self, bearable: Duration) {
+    pub async fn wait_for_silence(&self, bearable: Duration) {
         loop {
             let moved = Duration::from_millis(self.moved_ms.load(Ordering::Relaxed));
             let silent = self.start.elapsed().saturating_sub(moved);
@@ -49,14 +49,14 @@ impl Activity {
 
 /// A stream with its activity time.
 #[derive(Debug)]
-pub struct Watched<S> {
+pub struct WatchedStream<S> {
     stream: S,
-    activity: Arc<Activity>,
+    activity: Arc<StreamActivity>,
 }
 
-impl<S> Watched<S> {
+impl<S> WatchedStream<S> {
     /// Wraps a stream with its activity time.
-    pub fn new(stream: S, activity: Arc<Activity>) -> Self {
+    pub fn new(stream: S, activity: Arc<StreamActivity>) -> Self {
         Self { stream, activity }
     }
 
@@ -68,7 +68,7 @@ impl<S> Watched<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -79,7 +79,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -119,8 +119,8 @@ mod tests {
 
     #[tokio::test]
     async fn silence_counts_from_the_last_byte() {
-        let activity = Arc::new(Activity::default());
-        let mut stream = Watched::new(tokio::io::sink(), Arc::clone(&activity));
+        let activity = Arc::new(StreamActivity::default());
+        let mut stream = WatchedStream::new(tokio::io::sink(), Arc::clone(&activity));
         let start = Instant::now();
         tokio::spawn(async move {
             for _ in 0..4 {
@@ -128,7 +128,7 @@ mod tests {
                 stream.write_all(b"x").await.unwrap();
             }
         });
-        activity.silence(Duration::from_secs(1)).await;
+        activity.wait_for_silence(Duration::from_secs(1)).await;
         assert!(
             start.elapsed() >= Duration::from_millis(1_190),
             "{:?}",

@@ -1,13 +1,13 @@
 //! HTTP/2 (RFC 9113) over TLS: DoH and pages.
 
-use super::ahead;
+use super::early_messages;
 use super::exchange::{self, ReplySink};
-use super::request_body::Intake;
+use super::request_body::RequestBodyReader;
 use crate::config::limits::Limits;
 use crate::connections::OpenConnection;
-use crate::connections::ending::Ending;
+use crate::connections::ending::ConnectionEnding;
 use crate::http_message::HttpRequest;
-use crate::world::World;
+use crate::state::EdgeState;
 use bytes::Bytes;
 use h2::server::SendResponse;
 use h2::{Reason, RecvStream, SendStream};
@@ -32,31 +32,32 @@ const TOO_MANY: &str = "too many requests taken back and begun anew";
 
 /// Serves a connection until the client, the idle timeout or a command ends the connection.
 pub async fn serve(
-    world: &Arc<World>,
+    state: &Arc<EdgeState>,
     connection: &Arc<OpenConnection>,
     stream: TlsStream,
-) -> Ending {
+) -> ConnectionEnding {
     let limits = &connection.limits;
     // Browsers keep connections that lost a race, and say nothing on them before they need them.
     let handshake = tokio::select! {
-        () = connection.close_wanted() => return Ending::noted("closed by command"),
+        () = connection.close_wanted() => return ConnectionEnding::from_note("closed by command"),
         handshake = timeout(limits.idle_timeout, builder(limits).handshake(stream)) => handshake,
     };
     let mut http = match handshake {
         Ok(Ok(http)) => http,
         Ok(Err(error)) => return ending_of(&error),
         Err(_) => {
-            return Ending::failed(Failure::HttpProtocol, "no HTTP/2 preface").by_client(false);
+            return ConnectionEnding::from_failure(Failure::HttpProtocol, "no HTTP/2 preface")
+                .ended_by_client(false);
         }
     };
-    let mut ending = Ending::orderly();
+    let mut ending = ConnectionEnding::orderly();
     let mut deadline = Instant::now() + limits.idle_timeout;
     loop {
         tokio::select! {
             () = connection.close_wanted() => {
                 // GOAWAY with NO_ERROR, then close_notify and FIN.
                 http.abrupt_shutdown(Reason::NO_ERROR);
-                ending = Ending::noted("closed by command");
+                ending = ConnectionEnding::from_note("closed by command");
             }
             () = sleep_until(deadline) => {
                 if !http.has_streams() {
@@ -65,20 +66,20 @@ pub async fn serve(
                         return ending;
                     }
                     http.graceful_shutdown();
-                    ending = Ending::noted("idle");
+                    ending = ConnectionEnding::from_note("idle");
                 }
                 deadline = Instant::now() + limits.idle_timeout;
             }
             accepted = http.accept() => match accepted {
-                Some(Err(error)) if ending == Ending::orderly() => return ending_of(&error),
+                Some(Err(error)) if ending == ConnectionEnding::orderly() => return ending_of(&error),
                 None | Some(Err(_)) => return ending,
                 Some(Ok((request, respond))) => {
                     deadline = Instant::now() + limits.idle_timeout;
                     if let Some(place) = connection.begin_exchange() {
-                        spawn_exchange(world, connection, place, request, respond);
+                        spawn_exchange(state, connection, place, request, respond);
                     } else {
                         http.abrupt_shutdown(Reason::ENHANCE_YOUR_CALM);
-                        ending = Ending::failed(Failure::HttpProtocol, TOO_MANY).by_client(false);
+                        ending = ConnectionEnding::from_failure(Failure::HttpProtocol, TOO_MANY).ended_by_client(false);
                     }
                 }
             },
@@ -98,20 +99,20 @@ fn builder(limits: &Limits) -> h2::server::Builder {
 }
 
 fn spawn_exchange(
-    world: &Arc<World>,
+    state: &Arc<EdgeState>,
     connection: &Arc<OpenConnection>,
     place: OwnedSemaphorePermit,
     request: Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
 ) {
     let received_ns = monotonic_ns();
-    let in_early_data = connection.in_early_data() == Some(true);
-    let (world, connection) = (Arc::clone(world), Arc::clone(connection));
+    let in_early_data = connection.is_in_early_data() == Some(true);
+    let (state, connection) = (Arc::clone(state), Arc::clone(connection));
     tokio::spawn(async move {
         let _place = place;
         let (parts, body) = request.into_parts();
         let head = Request::from_parts(parts, ());
-        let intake = Intake::new(&world, &connection, &head);
+        let intake = RequestBodyReader::new(&state, &connection, &head);
         let reading = timeout(connection.limits.message_timeout, read_body(intake, body));
         let Ok(Some(body)) = reading.await else {
             return;
@@ -124,9 +125,9 @@ fn spawn_exchange(
             in_early_data,
             received_ns,
         };
-        let decided = exchange::decide(&world, &request).await;
-        if let Some(ahead) = decided.ahead() {
-            ahead::send(&world, &request, ahead, &mut respond);
+        let decided = exchange::decide(&state, &request).await;
+        if let Some(early_messages) = decided.early_messages() {
+            early_messages::send(&state, &request, early_messages, &mut respond);
         }
         let given_up = async {
             let _ = poll_fn(|cx| respond.poll_reset(cx)).await;
@@ -135,7 +136,7 @@ fn spawn_exchange(
         let Some((reply, pending)) = prepared else {
             return;
         };
-        let mut sink = Sink::Waiting(respond);
+        let mut sink = H2ReplySink::Waiting(respond);
         // A reply that breaks off resets its stream in being dropped.
         let _ = exchange::write(pending, reply, &mut sink).await;
     });
@@ -143,7 +144,7 @@ fn spawn_exchange(
 
 /// Reads the whole body. `Err` for a body too large, `None` when the client broke off.
 async fn read_body(
-    mut intake: Intake<'_>,
+    mut intake: RequestBodyReader<'_>,
     mut body: RecvStream,
 ) -> Option<Result<Bytes, StatusCode>> {
     if body.is_end_stream() {
@@ -161,12 +162,12 @@ async fn read_body(
 }
 
 /// The destination of a reply: first the head, then the body.
-enum Sink {
+enum H2ReplySink {
     Waiting(SendResponse<Bytes>),
     Sending(SendStream<Bytes>),
 }
 
-impl ReplySink for Sink {
+impl ReplySink for H2ReplySink {
     async fn head(&mut self, head: Response<()>, end: bool) -> Option<()> {
         let Self::Waiting(respond) = self else {
             return None;
@@ -175,7 +176,7 @@ impl ReplySink for Sink {
         Some(())
     }
 
-    async fn room(&mut self, wanted_bytes: usize) -> Option<usize> {
+    async fn wait_for_capacity(&mut self, wanted_bytes: usize) -> Option<usize> {
         let Self::Sending(stream) = self else {
             return None;
         };
@@ -183,7 +184,7 @@ impl ReplySink for Sink {
         poll_fn(|cx| stream.poll_capacity(cx)).await?.ok()
     }
 
-    async fn piece(&mut self, bytes: Bytes, end: bool) -> Option<()> {
+    async fn send_piece(&mut self, bytes: Bytes, end: bool) -> Option<()> {
         let Self::Sending(stream) = self else {
             return None;
         };
@@ -191,16 +192,15 @@ impl ReplySink for Sink {
     }
 }
 
-fn ending_of(error: &h2::Error) -> Ending {
+fn ending_of(error: &h2::Error) -> ConnectionEnding {
     let gone = error.get_io().map(std::io::Error::kind);
     match gone {
         Some(std::io::ErrorKind::UnexpectedEof) => {
-            Ending::noted("ended without close_notify").by_client(true)
+            ConnectionEnding::from_note("ended without close_notify").ended_by_client(true)
         }
-        Some(_) => Ending::failed(Failure::Other, error.to_string()),
-        None if error.reason() == Some(Reason::NO_ERROR) => Ending::orderly(),
-        None => {
-            Ending::failed(Failure::HttpProtocol, error.to_string()).by_client(error.is_remote())
-        }
+        Some(_) => ConnectionEnding::from_failure(Failure::Other, error.to_string()),
+        None if error.reason() == Some(Reason::NO_ERROR) => ConnectionEnding::orderly(),
+        None => ConnectionEnding::from_failure(Failure::HttpProtocol, error.to_string())
+            .ended_by_client(error.is_remote()),
     }
 }

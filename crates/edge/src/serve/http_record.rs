@@ -3,56 +3,58 @@
 
 use crate::connections::session_resumed;
 use crate::http_message::{HttpReply, HttpRequest};
-use crate::world::{QueryNote, World};
+use crate::state::{EdgeState, QueryRecordDraft};
 use resolab_record::{EdgeRequestRecord, Record};
 use resolab_transport::clock::monotonic_ns;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A record in progress. When dropped before [`Pending::finish`], the record states an unsent
+/// A record in progress. When dropped before [`PendingRecord::finish`], the record states an unsent
 /// reply.
-pub struct Pending {
-    world: Arc<World>,
-    record: Option<Kind>,
+pub struct PendingRecord {
+    state: Arc<EdgeState>,
+    record: Option<RecordKind>,
 }
 
-enum Kind {
-    Query(QueryNote),
+enum RecordKind {
+    Query(QueryRecordDraft),
     Request(Box<EdgeRequestRecord>),
 }
 
-impl Pending {
+impl PendingRecord {
     /// Begins the record of a decided reply, before any byte is sent.
-    pub fn new(world: &Arc<World>, request: &HttpRequest<'_>, reply: &mut HttpReply) -> Self {
+    pub fn new(state: &Arc<EdgeState>, request: &HttpRequest<'_>, reply: &mut HttpReply) -> Self {
         let record = match reply.query.take() {
-            Some(query) => Some(Kind::Query(query)),
+            Some(query) => Some(RecordKind::Query(query)),
             // Of which each question has its own.
             None if reply.parts.is_some() => None,
-            None => Some(Kind::Request(Box::new(request_record(request, reply)))),
+            None => Some(RecordKind::Request(Box::new(request_record(
+                request, reply,
+            )))),
         };
         Self {
-            world: Arc::clone(world),
+            state: Arc::clone(state),
             record,
         }
     }
 
     /// Notes the server's own time after the wait.
-    pub fn waited(&mut self, waited_ns: u64) {
-        if let Some(Kind::Request(record)) = &mut self.record {
+    pub fn note_wait(&mut self, waited_ns: u64) {
+        if let Some(RecordKind::Request(record)) = &mut self.record {
             record.server_time_ns = Some(waited_ns);
         }
     }
 
     /// Notes the time of the body's first byte.
     pub fn first_body_byte(&mut self) {
-        if let Some(Kind::Request(record)) = &mut self.record {
+        if let Some(RecordKind::Request(record)) = &mut self.record {
             record.first_body_byte_ns.get_or_insert_with(monotonic_ns);
         }
     }
 
     /// Returns the longest wait for a client taking no bytes.
     pub fn patience(&self) -> Duration {
-        self.world.connections.limits().idle_timeout
+        self.state.connections.limits().idle_timeout
     }
 
     /// Writes the record after the last byte.
@@ -62,17 +64,17 @@ impl Pending {
 
     fn write(&mut self, sent: bool) {
         match self.record.take() {
-            Some(Kind::Query(query)) => self.world.write_query(query, sent),
-            Some(Kind::Request(mut record)) => {
+            Some(RecordKind::Query(query)) => self.state.write_query(query, sent),
+            Some(RecordKind::Request(mut record)) => {
                 record.response_sent_ns = sent.then(monotonic_ns);
-                (self.world.sink)(Record::EdgeRequest(*record));
+                (self.state.sink)(Record::EdgeRequest(*record));
             }
             None => {}
         }
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingRecord {
     fn drop(&mut self) {
         self.write(false);
     }

@@ -3,8 +3,8 @@
 use super::{quic, tcp, udp};
 use crate::config::limits::Limits;
 use crate::config::{CoalescingConfig, ResolverConfig};
+use crate::state::EdgeState;
 use crate::web::settings::WebConfig;
-use crate::world::World;
 use resolab_http::private_alpn;
 use resolab_record::RetryMode;
 use resolab_transport::server::{QuicControl, QuicListener, QuicSettings, listen_tcp};
@@ -43,7 +43,7 @@ pub struct ListenerSpec {
 
 impl ListenerSpec {
     /// Returns the sockets of the resolver.
-    pub fn of_resolver(config: &ResolverConfig, coalescing: &CoalescingConfig) -> Vec<Self> {
+    pub fn resolver_specs(config: &ResolverConfig, coalescing: &CoalescingConfig) -> Vec<Self> {
         let ports = &config.ports;
         let private = ports.doh3.filter(|_| coalescing.private_alpn);
         let offers = [
@@ -72,7 +72,7 @@ impl ListenerSpec {
     }
 
     /// Returns the sockets of a site on `address`.
-    pub fn of_site(address: IpAddr, web: &WebConfig) -> Vec<Self> {
+    pub fn site_specs(address: IpAddr, web: &WebConfig) -> Vec<Self> {
         let over_tcp = web.tcp_alpn.iter().map(|alpn| Self {
             address: SocketAddr::new(address, web.h2_port),
             kind: ListenerKind::Tls,
@@ -112,17 +112,17 @@ impl ListenError {
     }
 }
 
-type Socket = (SocketAddr, ListenerKind);
+type SocketKey = (SocketAddr, ListenerKind);
 
 /// The protocols served on a socket.
 #[derive(Default)]
-struct Offer {
+struct OfferedProtocols {
     alpn: Vec<Vec<u8>>,
     /// The strictest address validation of all sites sharing the socket.
     retry: RetryMode,
 }
 
-struct Listener {
+struct OpenListener {
     alpn: Vec<Vec<u8>>,
     /// The serving task; `None` while a command keeps the socket closed.
     task: Option<JoinHandle<()>>,
@@ -134,17 +134,17 @@ struct Listener {
 /// The open sockets, with a task each.
 #[derive(Default)]
 pub struct Listeners {
-    all: BTreeMap<Socket, Listener>,
+    all: BTreeMap<SocketKey, OpenListener>,
 }
 
 impl Listeners {
     /// Binds the sockets not yet bound. Protocols on the same address share a socket.
     pub async fn add(
         &mut self,
-        world: &Arc<World>,
+        state: &Arc<EdgeState>,
         specs: &[ListenerSpec],
     ) -> Result<(), ListenError> {
-        let mut wanted: BTreeMap<Socket, Offer> = BTreeMap::new();
+        let mut wanted: BTreeMap<SocketKey, OfferedProtocols> = BTreeMap::new();
         for spec in specs {
             let offer = wanted.entry((spec.address, spec.kind)).or_default();
             let id = spec.alpn.map(|id| id.as_bytes().to_vec());
@@ -152,15 +152,15 @@ impl Listeners {
             offer.retry = offer.retry.max(spec.retry);
         }
         wanted.retain(|socket, _| !self.all.contains_key(socket));
-        for (socket, Offer { alpn, retry }) in wanted {
+        for (socket, OfferedProtocols { alpn, retry }) in wanted {
             let control =
                 (socket.1 == ListenerKind::Quic).then(|| Arc::new(QuicControl::new(retry)));
-            let mut listener = Listener {
+            let mut listener = OpenListener {
                 alpn,
                 task: None,
                 control,
             };
-            open(world, socket, &mut listener).await?;
+            open(state, socket, &mut listener).await?;
             self.all.insert(socket, listener);
         }
         Ok(())
@@ -178,7 +178,7 @@ impl Listeners {
     /// number of these listeners. TCP and Do53 sockets are closed, and opened again; QUIC refuses.
     pub async fn set_accepting(
         &mut self,
-        world: &Arc<World>,
+        state: &Arc<EdgeState>,
         address: Option<IpAddr>,
         accepting: bool,
     ) -> Result<usize, ListenError> {
@@ -193,7 +193,7 @@ impl Listeners {
             } else if !accepting {
                 close(listener).await;
             } else if listener.task.is_none() {
-                open(world, *socket, listener).await?;
+                open(state, *socket, listener).await?;
             }
         }
         Ok(count)
@@ -212,7 +212,7 @@ impl Listeners {
 
     /// Returns `udp://a:p` or `tcp://a:p` of each socket.
     pub fn urls(&self) -> Vec<String> {
-        let url = |(address, kind): &Socket| match kind {
+        let url = |(address, kind): &SocketKey| match kind {
             ListenerKind::Udp | ListenerKind::Quic => format!("udp://{address}"),
             ListenerKind::Tcp | ListenerKind::Tls => format!("tcp://{address}"),
         };
@@ -229,12 +229,12 @@ impl Listeners {
     }
 }
 
-fn is_at(socket: &Socket, address: Option<IpAddr>) -> bool {
+fn is_at(socket: &SocketKey, address: Option<IpAddr>) -> bool {
     address.is_none_or(|address| socket.0.ip() == address)
 }
 
 /// Closes a socket before returning.
-async fn close(listener: &mut Listener) {
+async fn close(listener: &mut OpenListener) {
     if let Some(task) = listener.task.take() {
         task.abort();
         let _ = task.await;
@@ -242,13 +242,13 @@ async fn close(listener: &mut Listener) {
 }
 
 async fn open(
-    world: &Arc<World>,
-    socket: Socket,
-    listener: &mut Listener,
+    state: &Arc<EdgeState>,
+    socket: SocketKey,
+    listener: &mut OpenListener,
 ) -> Result<(), ListenError> {
     let (address, kind) = socket;
     let alpn = listener.alpn.clone();
-    let task = start(world, address, kind, alpn, listener.control.as_ref()).await;
+    let task = start(state, address, kind, alpn, listener.control.as_ref()).await;
     listener.task = Some(task.map_err(|source| ListenError {
         address,
         kind,
@@ -263,32 +263,32 @@ async fn open(
 const HTTP3_UNI_STREAMS_COUNT: u32 = 16;
 
 async fn start(
-    world: &Arc<World>,
+    state: &Arc<EdgeState>,
     address: SocketAddr,
     kind: ListenerKind,
     alpn: Vec<Vec<u8>>,
     control: Option<&Arc<QuicControl>>,
 ) -> io::Result<JoinHandle<()>> {
-    let world = Arc::clone(world);
+    let state = Arc::clone(state);
     Ok(match kind {
         ListenerKind::Udp => {
             let socket = UdpSocket::bind(address).await?;
-            tokio::spawn(udp::serve(world, socket))
+            tokio::spawn(udp::serve(state, socket))
         }
         ListenerKind::Tcp => {
             let listener = listen_tcp(address).await?;
-            tokio::spawn(tcp::serve_plain(world, listener))
+            tokio::spawn(tcp::serve_plain(state, listener))
         }
         ListenerKind::Tls => {
             let listener = listen_tcp(address).await?;
-            tokio::spawn(tcp::serve_tls(world, listener, alpn))
+            tokio::spawn(tcp::serve_tls(state, listener, alpn))
         }
         ListenerKind::Quic => {
-            let settings = quic_settings(world.connections.limits(), &alpn);
-            let policies = Arc::clone(&world.policies);
+            let settings = quic_settings(state.connections.limits(), &alpn);
+            let policies = Arc::clone(&state.policies);
             let control = control.cloned().unwrap_or_default();
             let listener = QuicListener::bind(address, alpn, policies, &settings, control)?;
-            tokio::spawn(quic::serve(world, listener, address))
+            tokio::spawn(quic::serve(state, listener, address))
         }
     })
 }

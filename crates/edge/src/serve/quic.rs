@@ -1,12 +1,12 @@
 //! Accepted QUIC connections: the choice of the protocol by ALPN, and the end of each connection.
 
-use super::served::Served;
-use super::{coalesced, doq, h3};
-use crate::connections::ending::Ending;
-use crate::connections::{OpenConnection, Protocol};
-use crate::world::World;
+use super::service_end::ServiceEnd;
+use super::{doq, h3, private_alpn};
+use crate::connections::ending::ConnectionEnding;
+use crate::connections::{ConnectionProtocol, OpenConnection};
+use crate::state::EdgeState;
 use quinn::{ConnectionError, TransportErrorCode, VarInt};
-use resolab_http::private_alpn;
+use resolab_http::private_alpn::ALPN;
 use resolab_record::Failure;
 use resolab_transport::server::{QuicArrival, QuicListener};
 use std::net::SocketAddr;
@@ -14,35 +14,37 @@ use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
 
 /// Serves a listener until the task is dropped or the listener closed.
-pub async fn serve(world: Arc<World>, listener: QuicListener, local: SocketAddr) {
+pub async fn serve(state: Arc<EdgeState>, listener: QuicListener, local: SocketAddr) {
     while let Some(arrival) = listener.accept().await {
-        if !world.connections.admits(arrival.peer_address().ip()) {
+        if !state.connections.admits(arrival.peer_address().ip()) {
             arrival.refuse();
             continue;
         }
         let facts = Arc::clone(arrival.facts());
-        let connection =
-            world
-                .connections
-                .open(Protocol::Quic, local, arrival.peer_address(), Some(facts));
-        let world = Arc::clone(&world);
+        let connection = state.connections.open(
+            ConnectionProtocol::Quic,
+            local,
+            arrival.peer_address(),
+            Some(facts),
+        );
+        let state = Arc::clone(&state);
         tokio::spawn(async move {
-            let ending = serve_connection(&world, &connection, arrival).await;
-            world.connections.end(&connection, ending);
+            let ending = serve_connection(&state, &connection, arrival).await;
+            state.connections.end(&connection, ending);
         });
     }
 }
 
 async fn serve_connection(
-    world: &Arc<World>,
+    state: &Arc<EdgeState>,
     connection: &Arc<OpenConnection>,
     arrival: QuicArrival,
-) -> Ending {
+) -> ConnectionEnding {
     let deadline = Instant::now() + connection.limits.handshake_timeout;
     // A client's hello may come in parts, or never whole.
     let quic = tokio::select! {
-        () = connection.close_wanted() => return Ending::noted("closed by command"),
-        () = sleep_until(deadline) => return overdue(connection),
+        () = connection.close_wanted() => return ConnectionEnding::from_note("closed by command"),
+        () = sleep_until(deadline) => return handshake_timeout(connection),
         started = arrival.start() => match started {
             Ok(quic) => quic,
             Err(error) => return ending_of(&error, connection),
@@ -51,45 +53,45 @@ async fn serve_connection(
     connection.set_quic(quic.clone());
     let alpn = connection.facts.as_ref().and_then(|facts| facts.alpn());
     let is_doq = alpn == Some("doq");
-    let is_coalesced = alpn == Some(private_alpn::ALPN);
+    let is_coalesced = alpn == Some(ALPN);
     let no_error = if is_doq { doq::NO_ERROR } else { h3::NO_ERROR };
     let serving = async {
         if is_doq {
-            doq::serve(world, connection, &quic).await
+            doq::serve(state, connection, &quic).await
         } else if is_coalesced {
-            coalesced::serve(world, connection, &quic).await
+            private_alpn::serve(state, connection, &quic).await
         } else {
-            h3::serve(world, connection, &quic).await
+            h3::serve(state, connection, &quic).await
         }
     };
     tokio::select! {
         () = connection.close_wanted() => {
             quic.close(VarInt::from_u32(no_error), b"closed by command");
-            Ending::noted("closed by command").code(no_error)
+            ConnectionEnding::from_note("closed by command").with_code(no_error)
         }
-        () = is_overdue(connection, deadline) => {
+        () = wait_for_handshake_deadline(connection, deadline) => {
             quic.close(VarInt::from_u32(no_error), b"handshake timeout");
-            overdue(connection)
+            handshake_timeout(connection)
         }
         served = serving => match served {
-            Served::Closed(error) => ending_of(&error, connection),
-            Served::Done => Ending::orderly(),
-            Served::Violated(reason) => {
+            ServiceEnd::Closed(error) => ending_of(&error, connection),
+            ServiceEnd::Done => ConnectionEnding::orderly(),
+            ServiceEnd::Violated(reason) => {
                 let failure = if is_doq { Failure::QueryMalformed } else { Failure::HttpProtocol };
-                Ending::failed(failure, reason).by_client(false)
+                ConnectionEnding::from_failure(failure, reason).ended_by_client(false)
             }
         },
     }
 }
 
-fn overdue(connection: &OpenConnection) -> Ending {
+fn handshake_timeout(connection: &OpenConnection) -> ConnectionEnding {
     connection.tallies.handshake_timeouts.add();
     let reason = "the handshake took too long";
-    Ending::failed(Failure::QuicHandshakeTimeout, reason).by_client(false)
+    ConnectionEnding::from_failure(Failure::QuicHandshakeTimeout, reason).ended_by_client(false)
 }
 
 /// Resolves when the client's Finished misses the deadline.
-async fn is_overdue(connection: &OpenConnection, deadline: Instant) {
+async fn wait_for_handshake_deadline(connection: &OpenConnection, deadline: Instant) {
     sleep_until(deadline).await;
     let complete = connection
         .facts
@@ -100,7 +102,7 @@ async fn is_overdue(connection: &OpenConnection, deadline: Instant) {
     }
 }
 
-fn ending_of(error: &ConnectionError, connection: &OpenConnection) -> Ending {
+fn ending_of(error: &ConnectionError, connection: &OpenConnection) -> ConnectionEnding {
     let facts = connection.facts.as_ref();
     let complete = facts.is_some_and(|facts| facts.complete_ns().is_some());
     #[expect(
@@ -108,33 +110,39 @@ fn ending_of(error: &ConnectionError, connection: &OpenConnection) -> Ending {
         reason = "of quinn's errors those that are no failure are named"
     )]
     let ending = match error {
-        _ if !complete => Ending::failed(handshake_failure(error), error.to_string()),
+        _ if !complete => {
+            ConnectionEnding::from_failure(handshake_failure(error), error.to_string())
+        }
         ConnectionError::ApplicationClosed(close)
             if [doq::NO_ERROR, h3::NO_ERROR]
                 .map(VarInt::from_u32)
                 .contains(&close.error_code) =>
         {
-            Ending::orderly()
+            ConnectionEnding::orderly()
         }
         ConnectionError::ConnectionClosed(close)
             if close.error_code == TransportErrorCode::NO_ERROR =>
         {
-            Ending::orderly()
+            ConnectionEnding::orderly()
         }
-        ConnectionError::TimedOut => Ending::noted("idle"),
-        _ => Ending::failed(Failure::Other, error.to_string()),
+        ConnectionError::TimedOut => ConnectionEnding::from_note("idle"),
+        _ => ConnectionEnding::from_failure(Failure::Other, error.to_string()),
     };
     match error {
-        ConnectionError::ApplicationClosed(close) => ending.by_client(true).code(close.error_code),
-        ConnectionError::ConnectionClosed(close) => {
-            ending.by_client(true).code(u64::from(close.error_code))
+        ConnectionError::ApplicationClosed(close) => {
+            ending.ended_by_client(true).with_code(close.error_code)
         }
-        ConnectionError::TransportError(own) => ending.by_client(false).code(u64::from(own.code)),
-        ConnectionError::Reset => ending.by_client(true),
+        ConnectionError::ConnectionClosed(close) => ending
+            .ended_by_client(true)
+            .with_code(u64::from(close.error_code)),
+        ConnectionError::TransportError(own) => {
+            ending.ended_by_client(false).with_code(u64::from(own.code))
+        }
+        ConnectionError::Reset => ending.ended_by_client(true),
         ConnectionError::VersionMismatch
         | ConnectionError::TimedOut
         | ConnectionError::LocallyClosed
-        | ConnectionError::CidsExhausted => ending.by_client(false),
+        | ConnectionError::CidsExhausted => ending.ended_by_client(false),
     }
 }
 

@@ -7,23 +7,23 @@
 use crate::connections::OpenConnection;
 use crate::dns::wire::MESSAGE_BYTES_MAX;
 use crate::http::reads_body;
-use crate::world::World;
+use crate::state::EdgeState;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use http::{Request, StatusCode};
 
 /// The received part of a body.
-pub struct Intake<'a> {
+pub struct RequestBodyReader<'a> {
     connection: &'a OpenConnection,
     is_kept: bool,
     whole: BytesMut,
 }
 
-impl<'a> Intake<'a> {
+impl<'a> RequestBodyReader<'a> {
     /// Makes an empty intake.
-    pub fn new(world: &World, connection: &'a OpenConnection, head: &Request<()>) -> Self {
+    pub fn new(state: &EdgeState, connection: &'a OpenConnection, head: &Request<()>) -> Self {
         Self {
             connection,
-            is_kept: reads_body(world, head),
+            is_kept: reads_body(state, head),
             whole: BytesMut::new(),
         }
     }

@@ -3,7 +3,7 @@
 
 use super::datagrams::{BATCH_COUNT, Batch};
 use crate::partial::PartialAnswers;
-use crate::world::{Arrival, Planned, QueryNote, World};
+use crate::state::{EdgeState, QueryArrival, QueryPlan, QueryRecordDraft};
 use resolab_record::DnsTransport;
 use resolab_transport::clock::monotonic_ns;
 use std::io;
@@ -18,9 +18,9 @@ use tokio::sync::Semaphore;
 const PENDING_COUNT_MAX: usize = 65_536;
 
 /// Serves a socket until the task is dropped.
-pub async fn serve(world: Arc<World>, socket: UdpSocket) {
-    let mut listener = Listener {
-        world,
+pub async fn serve(state: Arc<EdgeState>, socket: UdpSocket) {
+    let mut listener = UdpListener {
+        state,
         socket: Arc::new(socket),
         batch: Batch::new(),
         notes: Vec::with_capacity(BATCH_COUNT),
@@ -28,8 +28,8 @@ pub async fn serve(world: Arc<World>, socket: UdpSocket) {
     };
     loop {
         let count = listener.receive().await;
-        let name = listener.world.doh.as_ref().map(|doh| doh.name.as_str());
-        if listener.world.policies.black_hole.swallows(name) {
+        let name = listener.state.doh.as_ref().map(|doh| doh.name.as_str());
+        if listener.state.policies.black_hole.swallows(name) {
             continue;
         }
         listener.answer(count);
@@ -37,16 +37,16 @@ pub async fn serve(world: Arc<World>, socket: UdpSocket) {
     }
 }
 
-struct Listener {
-    world: Arc<World>,
+struct UdpListener {
+    state: Arc<EdgeState>,
     socket: Arc<UdpSocket>,
     batch: Batch,
     /// The notes for the records of the prepared answers, in the same order.
-    notes: Vec<QueryNote>,
+    notes: Vec<QueryRecordDraft>,
     pending: Arc<Semaphore>,
 }
 
-impl Listener {
+impl UdpListener {
     async fn receive(&mut self) -> usize {
         loop {
             // An error is an ICMP message about an earlier answer: nothing to do about it.
@@ -77,19 +77,19 @@ impl Listener {
             answer.clear();
             let Some(peer) = peer else { continue };
             let arrival = arrival(message, peer, received_ns);
-            if let Some(answers) = PartialAnswers::begin(&self.world, None, &arrival) {
+            if let Some(answers) = PartialAnswers::begin(&self.state, None, &arrival) {
                 self.answer_in_parts(answers, peer);
                 continue;
             }
-            let planned = self.world.plan(&arrival, answer);
-            if planned.is_unanswered() {
+            let plan = self.state.plan(&arrival, answer);
+            if plan.is_unanswered() {
                 answer.clear();
-                self.world.write_query(planned.note, false);
-            } else if planned.is_due() {
-                self.notes.push(planned.note);
+                self.state.write_query(plan.note, false);
+            } else if plan.is_due() {
+                self.notes.push(plan.note);
             } else {
                 let (message, answer) = (message.to_vec(), std::mem::take(answer));
-                self.answer_later(message, answer, planned, peer, received_ns);
+                self.answer_later(message, answer, plan, peer, received_ns);
             }
         }
         self.batch.line_up(count);
@@ -99,23 +99,23 @@ impl Listener {
         &self,
         message: Vec<u8>,
         answer: Vec<u8>,
-        planned: Planned,
+        plan: QueryPlan,
         peer: SocketAddr,
         received_ns: u64,
     ) {
         let Ok(permit) = Arc::clone(&self.pending).try_acquire_owned() else {
-            self.world.write_query(planned.note, false);
+            self.state.write_query(plan.note, false);
             return;
         };
-        let (world, socket) = (Arc::clone(&self.world), Arc::clone(&self.socket));
+        let (state, socket) = (Arc::clone(&self.state), Arc::clone(&self.socket));
         tokio::spawn(async move {
             let arrival = arrival(&message, peer, received_ns);
-            let reply = world.finish(&arrival, planned, answer).await;
+            let reply = state.finish(&arrival, plan, answer).await;
             let sent = match &reply.answer {
                 Some(answer) => socket.send_to(&answer.message, peer).await.is_ok(),
                 None => false,
             };
-            world.write_query(reply.note, sent);
+            state.write_query(reply.note, sent);
             drop(permit);
         });
     }
@@ -154,15 +154,15 @@ impl Listener {
                 Err(_) => (1, false),
             };
             for note in self.notes.drain(..advanced) {
-                self.world.write_query(note, is_sent);
+                self.state.write_query(note, is_sent);
             }
             position += advanced;
         }
     }
 }
 
-fn arrival(message: &[u8], peer: SocketAddr, received_ns: u64) -> Arrival<'_> {
-    Arrival {
+fn arrival(message: &[u8], peer: SocketAddr, received_ns: u64) -> QueryArrival<'_> {
+    QueryArrival {
         message,
         transport: DnsTransport::Doudp,
         peer,

@@ -20,7 +20,7 @@ pub struct Validators<'a> {
 
 /// The decision on a request with conditions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ConditionResult {
     /// Status 200: the whole representation.
     Whole,
     /// Status 206 with this part.
@@ -39,17 +39,27 @@ pub fn judge(
     headers: &HeaderMap,
     validators: Validators<'_>,
     len_bytes: u64,
-) -> Verdict {
+) -> ConditionResult {
     let unmet = if headers.contains_key(IF_MATCH) {
-        !matches_tag(headers, IF_MATCH, validators.etag, Comparison::Strong)
+        !matches_tag(
+            headers,
+            IF_MATCH,
+            validators.etag,
+            ValidatorComparison::Strong,
+        )
     } else {
         is_after(headers, &IF_UNMODIFIED_SINCE, validators)
     };
     if unmet {
-        return Verdict::Failed;
+        return ConditionResult::Failed;
     }
     let known = if headers.contains_key(IF_NONE_MATCH) {
-        matches_tag(headers, IF_NONE_MATCH, validators.etag, Comparison::Weak)
+        matches_tag(
+            headers,
+            IF_NONE_MATCH,
+            validators.etag,
+            ValidatorComparison::Weak,
+        )
     } else {
         headers.contains_key(IF_MODIFIED_SINCE)
             && validators.last_modified.is_some()
@@ -57,7 +67,7 @@ pub fn judge(
             && !is_after(headers, &IF_MODIFIED_SINCE, validators)
     };
     if known {
-        return Verdict::NotModified;
+        return ConditionResult::NotModified;
     }
     // RFC 9110 section 14.2: defined for GET alone.
     let range = headers.get(RANGE).and_then(|value| value.to_str().ok());
@@ -65,12 +75,12 @@ pub fn judge(
         Some(range) if method == Method::GET && range_holds(headers, validators) => {
             part(range, len_bytes)
         }
-        _ => Verdict::Whole,
+        _ => ConditionResult::Whole,
     }
 }
 
 #[derive(Clone, Copy)]
-enum Comparison {
+enum ValidatorComparison {
     Strong,
     Weak,
 }
@@ -81,7 +91,7 @@ fn matches_tag(
     headers: &HeaderMap,
     name: HeaderName,
     etag: &HeaderValue,
-    comparison: Comparison,
+    comparison: ValidatorComparison,
 ) -> bool {
     let lines = headers.get_all(name).into_iter();
     let mut tags = lines
@@ -90,8 +100,8 @@ fn matches_tag(
         .map(str::trim);
     tags.any(|tag| {
         let strong = match comparison {
-            Comparison::Weak => tag.strip_prefix("W/").unwrap_or(tag),
-            Comparison::Strong => tag,
+            ValidatorComparison::Weak => tag.strip_prefix("W/").unwrap_or(tag),
+            ValidatorComparison::Strong => tag,
         };
         tag == "*" || strong.as_bytes() == etag.as_bytes()
     })
@@ -123,27 +133,27 @@ fn range_holds(headers: &HeaderMap, validators: Validators<'_>) -> bool {
 
 /// Reads a single range. Several ranges, another unit or a malformed range are ignored, as
 /// permitted by RFC 9110 section 14.2.
-fn part(text: &str, len_bytes: u64) -> Verdict {
+fn part(text: &str, len_bytes: u64) -> ConditionResult {
     let Some(spec) = text.trim().strip_prefix("bytes=") else {
-        return Verdict::Whole;
+        return ConditionResult::Whole;
     };
     let Some((first, last)) = spec.trim().split_once('-') else {
-        return Verdict::Whole;
+        return ConditionResult::Whole;
     };
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(first) || !digits(last) {
-        return Verdict::Whole;
+        return ConditionResult::Whole;
     }
     let range = match (position(first), position(last)) {
         (None, Some(suffix)) => len_bytes.saturating_sub(suffix)..len_bytes,
         (Some(first), None) => first..len_bytes,
         (Some(first), Some(last)) if first <= last => first..len_bytes.min(last.saturating_add(1)),
-        _ => return Verdict::Whole,
+        _ => return ConditionResult::Whole,
     };
     if range.start >= range.end {
-        Verdict::Unsatisfiable
+        ConditionResult::Unsatisfiable
     } else {
-        Verdict::Part(range)
+        ConditionResult::Part(range)
     }
 }
 
@@ -161,7 +171,7 @@ mod tests {
     const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
     const EARLIER: &str = "Sun, 06 Nov 1994 08:49:36 GMT";
 
-    fn verdict(method: &Method, fields: &[(HeaderName, &str)]) -> Verdict {
+    fn decide(method: &Method, fields: &[(HeaderName, &str)]) -> ConditionResult {
         let mut headers = HeaderMap::new();
         for (name, value) in fields {
             headers.append(name, value.parse().unwrap());
@@ -177,70 +187,69 @@ mod tests {
     #[test]
     fn ranges_are_parts_or_ignored_or_out_of_reach() {
         for (range, expected) in [
-            ("bytes=0-0", Verdict::Part(0..1)),
-            ("bytes=990-", Verdict::Part(990..1_000)),
+            ("bytes=0-0", ConditionResult::Part(0..1)),
+            ("bytes=990-", ConditionResult::Part(990..1_000)),
             (
                 "bytes=990-99999999999999999999999",
-                Verdict::Part(990..1_000),
+                ConditionResult::Part(990..1_000),
             ),
-            ("bytes=-10", Verdict::Part(990..1_000)),
-            ("bytes=-5000", Verdict::Part(0..1_000)),
-            ("bytes=-0", Verdict::Unsatisfiable),
-            ("bytes=1000-", Verdict::Unsatisfiable),
-            ("bytes=1000-1001", Verdict::Unsatisfiable),
-            ("bytes=5-4", Verdict::Whole),
-            ("bytes=-", Verdict::Whole),
-            ("bytes=+1-2", Verdict::Whole),
-            ("bytes=0-1,3-4", Verdict::Whole),
-            ("lines=0-1", Verdict::Whole),
+            ("bytes=-10", ConditionResult::Part(990..1_000)),
+            ("bytes=-5000", ConditionResult::Part(0..1_000)),
+            ("bytes=-0", ConditionResult::Unsatisfiable),
+            ("bytes=1000-", ConditionResult::Unsatisfiable),
+            ("bytes=1000-1001", ConditionResult::Unsatisfiable),
+            ("bytes=5-4", ConditionResult::Whole),
+            ("bytes=-", ConditionResult::Whole),
+            ("bytes=+1-2", ConditionResult::Whole),
+            ("bytes=0-1,3-4", ConditionResult::Whole),
+            ("lines=0-1", ConditionResult::Whole),
         ] {
-            assert_eq!(
-                verdict(&Method::GET, &[(RANGE, range)]),
-                expected,
-                "{range}"
-            );
+            assert_eq!(decide(&Method::GET, &[(RANGE, range)]), expected, "{range}");
         }
-        let head = verdict(&Method::HEAD, &[(RANGE, "bytes=0-0")]);
-        assert_eq!(head, Verdict::Whole);
+        let head = decide(&Method::HEAD, &[(RANGE, "bytes=0-0")]);
+        assert_eq!(head, ConditionResult::Whole);
     }
 
     #[test]
     fn a_range_holds_only_for_the_representation_it_was_meant_for() {
-        let part = Verdict::Part(0..1);
+        let part = ConditionResult::Part(0..1);
         for (condition, expected) in [
             ("\"abc\"", &part),
-            ("W/\"abc\"", &Verdict::Whole),
-            ("\"abd\"", &Verdict::Whole),
+            ("W/\"abc\"", &ConditionResult::Whole),
+            ("\"abd\"", &ConditionResult::Whole),
             (DATE, &part),
-            (EARLIER, &Verdict::Whole),
+            (EARLIER, &ConditionResult::Whole),
         ] {
             let fields = [(RANGE, "bytes=0-0"), (IF_RANGE, condition)];
-            assert_eq!(&verdict(&Method::GET, &fields), expected, "{condition}");
+            assert_eq!(&decide(&Method::GET, &fields), expected, "{condition}");
         }
     }
 
     #[test]
     fn conditions_are_judged_in_their_order() {
-        let cases: [(&[(HeaderName, &str)], Verdict); 10] = [
-            (&[(IF_NONE_MATCH, "\"abc\"")], Verdict::NotModified),
-            (&[(IF_NONE_MATCH, "\"x\", W/\"abc\"")], Verdict::NotModified),
-            (&[(IF_NONE_MATCH, "*")], Verdict::NotModified),
+        let cases: [(&[(HeaderName, &str)], ConditionResult); 10] = [
+            (&[(IF_NONE_MATCH, "\"abc\"")], ConditionResult::NotModified),
+            (
+                &[(IF_NONE_MATCH, "\"x\", W/\"abc\"")],
+                ConditionResult::NotModified,
+            ),
+            (&[(IF_NONE_MATCH, "*")], ConditionResult::NotModified),
             (
                 &[(IF_NONE_MATCH, "\"x\""), (IF_MODIFIED_SINCE, DATE)],
-                Verdict::Whole,
+                ConditionResult::Whole,
             ),
-            (&[(IF_MODIFIED_SINCE, DATE)], Verdict::NotModified),
-            (&[(IF_MODIFIED_SINCE, EARLIER)], Verdict::Whole),
-            (&[(IF_MODIFIED_SINCE, "yesterday")], Verdict::Whole),
-            (&[(IF_MATCH, "W/\"abc\"")], Verdict::Failed),
+            (&[(IF_MODIFIED_SINCE, DATE)], ConditionResult::NotModified),
+            (&[(IF_MODIFIED_SINCE, EARLIER)], ConditionResult::Whole),
+            (&[(IF_MODIFIED_SINCE, "yesterday")], ConditionResult::Whole),
+            (&[(IF_MATCH, "W/\"abc\"")], ConditionResult::Failed),
             (
                 &[(IF_MATCH, "\"abc\""), (IF_NONE_MATCH, "*")],
-                Verdict::NotModified,
+                ConditionResult::NotModified,
             ),
-            (&[(IF_UNMODIFIED_SINCE, EARLIER)], Verdict::Failed),
+            (&[(IF_UNMODIFIED_SINCE, EARLIER)], ConditionResult::Failed),
         ];
         for (fields, expected) in cases {
-            assert_eq!(verdict(&Method::GET, fields), expected, "{fields:?}");
+            assert_eq!(decide(&Method::GET, fields), expected, "{fields:?}");
         }
     }
 }

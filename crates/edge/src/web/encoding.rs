@@ -66,29 +66,32 @@ impl Encoding {
 /// Chooses the coding for a client from the offered codings (in the server's order of preference).
 /// `None` is identity.
 pub fn choose(headers: &HeaderMap, offered: impl Iterator<Item = Encoding>) -> Option<Encoding> {
-    let wishes = Wishes::of(headers)?;
+    let accepted = AcceptedEncodings::from_headers(headers)?;
     let mut best = None;
     for encoding in offered {
-        let weight = wishes.weight(encoding.token()).or(wishes.any).unwrap_or(0);
+        let weight = accepted
+            .weight(encoding.token())
+            .or(accepted.any)
+            .unwrap_or(0);
         if weight > best.map_or(0, |(_, weight)| weight) {
             best = Some((encoding, weight));
         }
     }
     let (encoding, weight) = best?;
     // Identity is always acceptable, and preferred only by a client that says so.
-    let identity = wishes.weight("identity").unwrap_or(0);
+    let identity = accepted.weight("identity").unwrap_or(0);
     (weight >= identity).then_some(encoding)
 }
 
-struct Wishes<'a> {
+struct AcceptedEncodings<'a> {
     named: Vec<(&'a str, u16)>,
     any: Option<u16>,
 }
 
-impl<'a> Wishes<'a> {
-    fn of(headers: &'a HeaderMap) -> Option<Self> {
+impl<'a> AcceptedEncodings<'a> {
+    fn from_headers(headers: &'a HeaderMap) -> Option<Self> {
         headers.get(ACCEPT_ENCODING)?;
-        let mut wishes = Self {
+        let mut accepted = Self {
             named: Vec::new(),
             any: None,
         };
@@ -99,11 +102,11 @@ impl<'a> Wishes<'a> {
             let weight = weight_of(parameters);
             match token.trim() {
                 "" => {}
-                "*" => wishes.any = Some(weight),
-                token => wishes.named.push((token, weight)),
+                "*" => accepted.any = Some(weight),
+                token => accepted.named.push((token, weight)),
             }
         }
-        Some(wishes)
+        Some(accepted)
     }
 
     fn weight(&self, token: &str) -> Option<u16> {

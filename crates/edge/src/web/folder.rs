@@ -2,8 +2,8 @@
 //!
 //! For: reading files once, with their content codings. Not for: choosing a resource for a request.
 
-use super::content::content_type;
 use super::encoding::Encoding;
+use super::media_types::content_type;
 use super::resource::Resource;
 use bytes::Bytes;
 use std::collections::{HashMap, HashSet};
@@ -17,7 +17,7 @@ const CODED: &str = ".gz";
 
 /// The source of the files' content codings.
 #[derive(Debug, Clone, Copy)]
-pub enum Codings<'a> {
+pub enum CodingSource<'a> {
     /// The edge makes these codings of compressible files, in order of preference.
     Made(&'a [Encoding]),
     /// The file `NAME.gz` beside `NAME` is the gzip coding.
@@ -25,16 +25,19 @@ pub enum Codings<'a> {
 }
 
 /// Loads every file in a folder and below.
-pub fn load(folder: &Path, codings: Codings<'_>) -> io::Result<HashMap<String, Arc<Resource>>> {
+pub fn load(
+    folder: &Path,
+    codings: CodingSource<'_>,
+) -> io::Result<HashMap<String, Arc<Resource>>> {
     let mut resources = HashMap::new();
-    load_below(folder, "/", codings, &mut resources)?;
+    load_folder(folder, "/", codings, &mut resources)?;
     Ok(resources)
 }
 
-fn load_below(
+fn load_folder(
     folder: &Path,
     prefix: &str,
-    codings: Codings<'_>,
+    codings: CodingSource<'_>,
     resources: &mut HashMap<String, Arc<Resource>>,
 ) -> io::Result<()> {
     let entries: Vec<_> = fs::read_dir(folder)?.collect::<Result<_, _>>()?;
@@ -42,14 +45,14 @@ fn load_below(
     for entry in &entries {
         let (name, path) = (name_of(entry), entry.path());
         if fs::metadata(&path)?.is_dir() {
-            load_below(&path, &format!("{prefix}{name}/"), codings, resources)?;
+            load_folder(&path, &format!("{prefix}{name}/"), codings, resources)?;
             continue;
         }
-        let is_beside = matches!(codings, Codings::Beside);
+        let is_beside = matches!(codings, CodingSource::Beside);
         if is_beside
             && name
                 .strip_suffix(CODED)
-                .is_some_and(|it| names.contains(it))
+                .is_some_and(|stem| names.contains(stem))
         {
             continue;
         }
@@ -67,15 +70,17 @@ fn load_below(
 fn read(
     path: &Path,
     name: &str,
-    codings: Codings<'_>,
+    codings: CodingSource<'_>,
     gzip: Option<&Path>,
 ) -> io::Result<Resource> {
     let bytes = Bytes::from(fs::read(path)?);
     let resource = match codings {
-        Codings::Made(compression) => Resource::from_bytes(content_type(name), bytes, compression),
-        Codings::Beside => {
+        CodingSource::Made(compression) => {
+            Resource::from_bytes(content_type(name), bytes, compression)
+        }
+        CodingSource::Beside => {
             let gzip = gzip.map(fs::read).transpose()?.map(Bytes::from);
-            Resource::precoded(content_type(name), bytes, gzip)
+            Resource::with_gzip(content_type(name), bytes, gzip)
         }
     };
     Ok(resource.modified(fs::metadata(path)?.modified()?))
@@ -103,8 +108,8 @@ mod tests {
         ] {
             fs::write(folder.join(name), text).unwrap();
         }
-        let beside = load(&folder, Codings::Beside).unwrap();
-        let made = load(&folder, Codings::Made(&[])).unwrap();
+        let beside = load(&folder, CodingSource::Beside).unwrap();
+        let made = load(&folder, CodingSource::Made(&[])).unwrap();
         fs::remove_dir_all(&folder).unwrap();
         let mut paths: Vec<_> = beside.keys().map(String::as_str).collect();
         paths.sort_unstable();

@@ -17,7 +17,7 @@ pub enum Texture {
 
 /// A range of the bytes of one seed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Generated {
+pub struct GeneratedBody {
     seed: u64,
     texture: Texture,
     at: u64,
@@ -30,7 +30,7 @@ const WORDS_PER_LINE: u64 = 8;
 
 static WORDS: LazyLock<[[u8; UNIT_BYTES]; 256]> = LazyLock::new(|| {
     std::array::from_fn(|index| {
-        let mut bits = mixed(index as u64);
+        let mut bits = split_mix64(index as u64);
         let mut word = [b' '; UNIT_BYTES];
         for letter in &mut word[..UNIT_BYTES - 1] {
             *letter = b'a' + (bits % 26) as u8;
@@ -40,7 +40,7 @@ static WORDS: LazyLock<[[u8; UNIT_BYTES]; 256]> = LazyLock::new(|| {
     })
 });
 
-impl Generated {
+impl GeneratedBody {
     /// Makes the first `len` bytes of a seed.
     pub fn new(seed: u64, texture: Texture, len: u64) -> Self {
         Self {
@@ -93,9 +93,10 @@ impl Generated {
 
     fn unit(&self, index: u64) -> [u8; UNIT_BYTES] {
         match self.texture {
-            Texture::Noise => mixed(self.seed.wrapping_add(index)).to_le_bytes(),
+            Texture::Noise => split_mix64(self.seed.wrapping_add(index)).to_le_bytes(),
             Texture::Text => {
-                let line = mixed(self.seed.wrapping_add(index / WORDS_PER_LINE)).to_le_bytes();
+                let line =
+                    split_mix64(self.seed.wrapping_add(index / WORDS_PER_LINE)).to_le_bytes();
                 let place = (index % WORDS_PER_LINE) as usize;
                 let mut word = WORDS[usize::from(line[place])];
                 if place + 1 == line.len() {
@@ -109,7 +110,7 @@ impl Generated {
 
 /// Returns the output of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) after `index` steps of the
 /// state.
-pub fn mixed(index: u64) -> u64 {
+pub fn split_mix64(index: u64) -> u64 {
     let mut z = index.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
 
     fn whole(texture: Texture, len: u64) -> Vec<u8> {
-        let mut generated = Generated::new(7, texture, len);
+        let mut generated = GeneratedBody::new(7, texture, len);
         let mut bytes = Vec::new();
         while generated.len() > 0 {
             bytes.extend_from_slice(&generated.next(4_097));
@@ -135,12 +136,12 @@ mod tests {
             let all = whole(texture, 10_001);
             assert_eq!(all.len(), 10_001);
             for (start, end) in [(0, 1), (3, 4_000), (63, 65), (9_999, 10_001), (5, 5)] {
-                let mut part = Generated::new(7, texture, 10_001).part(start..end);
+                let mut part = GeneratedBody::new(7, texture, 10_001).part(start..end);
                 let bytes = part.next(usize::MAX);
                 assert_eq!(&bytes[..], &all[start as usize..end as usize]);
             }
             assert_ne!(all, {
-                let mut other = Generated::new(8, texture, 10_001);
+                let mut other = GeneratedBody::new(8, texture, 10_001);
                 other.next(usize::MAX)
             });
         }

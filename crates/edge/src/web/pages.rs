@@ -2,11 +2,11 @@
 //!
 //! For: every HTTP version alike. Not for: streams, or DoH.
 
-use super::conditions::{Validators, Verdict, judge};
+use super::conditions::{ConditionResult, Validators, judge};
 use super::cors;
 use super::encoding::{self, Encoding};
 use super::resource::{Representation, Resource};
-use super::response::Response;
+use super::response::ConfiguredResponse;
 use super::site::Site;
 use crate::http_message::{HttpReply, HttpRequest, plain, set};
 use http::header::{
@@ -48,10 +48,10 @@ fn answer(site: &Site, request: &HttpRequest<'_>) -> HttpReply {
     let response = site.response(request.target());
     let status = response.map_or(StatusCode::OK, |response| response.status);
     let body = resource.as_deref();
-    let body = body.filter(|_| response.is_none_or(Response::has_body));
+    let body = body.filter(|_| response.is_none_or(ConfiguredResponse::has_body));
     let mut reply = match (body, response) {
         (Some(body), _) => reply_resource(site, request, body, status),
-        (None, Some(_)) => bare(site, request, status),
+        (None, Some(_)) => empty_reply(site, request, status),
         (None, None) => plain(StatusCode::NOT_FOUND),
     };
     if let Some(response) = response {
@@ -62,7 +62,7 @@ fn answer(site: &Site, request: &HttpRequest<'_>) -> HttpReply {
 }
 
 /// Returns a status with a site's fields and no body.
-fn bare(site: &Site, request: &HttpRequest<'_>, status: StatusCode) -> HttpReply {
+fn empty_reply(site: &Site, request: &HttpRequest<'_>, status: StatusCode) -> HttpReply {
     let mut reply = plain(status);
     describe_site(&mut reply, site, request.version);
     reply
@@ -82,7 +82,7 @@ fn reply_resource(
     let chosen = representation(resource, encoding);
     let method = request.head.method();
     let is_judged = status == StatusCode::OK && [Method::GET, Method::HEAD].contains(method);
-    let verdict = is_judged.then(|| {
+    let condition = is_judged.then(|| {
         judge(
             method,
             headers,
@@ -90,12 +90,12 @@ fn reply_resource(
             chosen.body.len(),
         )
     });
-    let mut reply = match verdict.unwrap_or(Verdict::Whole) {
-        Verdict::Failed => return plain(StatusCode::PRECONDITION_FAILED),
-        Verdict::Unsatisfiable => return unsatisfiable(chosen.body.len()),
-        Verdict::NotModified => plain(StatusCode::NOT_MODIFIED),
-        Verdict::Whole => with_body(request, resource, chosen, status),
-        Verdict::Part(range) => with_part(request, resource, chosen, range),
+    let mut reply = match condition.unwrap_or(ConditionResult::Whole) {
+        ConditionResult::Failed => return plain(StatusCode::PRECONDITION_FAILED),
+        ConditionResult::Unsatisfiable => return unsatisfiable(chosen.body.len()),
+        ConditionResult::NotModified => plain(StatusCode::NOT_MODIFIED),
+        ConditionResult::Whole => with_body(request, resource, chosen, status),
+        ConditionResult::Part(range) => with_part(request, resource, chosen, range),
     };
     if let Some(encoding) = encoding.filter(|_| reply.head.status() != StatusCode::NOT_MODIFIED) {
         let token = encoding.token();

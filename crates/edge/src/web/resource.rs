@@ -3,10 +3,10 @@
 //! For: files and generated bodies alike. Not for: choosing among the representations.
 
 use super::body::Body;
-use super::content::is_compressible;
 use super::encoding::Encoding;
-use super::generated::{Generated, Texture};
-use super::server_time::Waits;
+use super::generated::{GeneratedBody, Texture};
+use super::media_types::is_compressible;
+use super::server_time::WaitSequence;
 use bytes::Bytes;
 use http::HeaderValue;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -32,7 +32,7 @@ pub struct Resource {
     /// The time of the last change in whole seconds, and the same time as field value.
     pub last_modified: Option<(SystemTime, HeaderValue)>,
     /// The wait before each answer, instead of the site's.
-    pub waits: Option<Waits>,
+    pub waits: Option<WaitSequence>,
 }
 
 /// The size of the largest generated body made at load for compression, in bytes.
@@ -69,7 +69,7 @@ impl Resource {
     }
 
     /// Makes a resource of a file's contents with an existing gzip coding.
-    pub fn precoded(content_type: &str, bytes: Bytes, gzip: Option<Bytes>) -> Self {
+    pub fn with_gzip(content_type: &str, bytes: Bytes, gzip: Option<Bytes>) -> Self {
         let mut resource = Self::from_bytes(content_type, bytes, &[]);
         resource.encoded.extend(gzip.map(|coded| {
             let tag = format!("{}-{}", digest(&coded), Encoding::Gzip.token());
@@ -79,9 +79,13 @@ impl Resource {
     }
 
     /// Makes a resource of a generated body; small bodies are generated once.
-    pub fn generated(content_type: &str, mut body: Generated, compression: &[Encoding]) -> Self {
+    pub fn from_generated(
+        content_type: &str,
+        mut body: GeneratedBody,
+        compression: &[Encoding],
+    ) -> Self {
         if body.len() > KEPT_BYTES {
-            return Self::streamed(content_type, body);
+            return Self::from_stream(content_type, body);
         }
         let mut bytes = Vec::with_capacity(body.len() as usize);
         while body.len() > 0 {
@@ -91,7 +95,7 @@ impl Resource {
     }
 
     /// Makes a resource of a body generated while sending.
-    pub fn streamed(content_type: &str, body: Generated) -> Self {
+    pub fn from_stream(content_type: &str, body: GeneratedBody) -> Self {
         let tag = body.fingerprint();
         Self {
             content_type: header(content_type),

@@ -2,39 +2,41 @@
 //!
 //! For: `[[site.response]]`, ready to be sent. Not for: bodies.
 
-use super::ahead::Ahead;
-use super::server_time::Waits;
-use super::settings::{Outcome, ResponseConfig};
-use crate::http_message::{Fate, HttpReply};
+use super::early_messages::EarlyMessages;
+use super::server_time::WaitSequence;
+use super::settings::{ResponseConfig, ResponseOutcome};
+use crate::http_message::{HttpReply, ReplyFate};
 use http::header::LOCATION;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::sync::Arc;
 
 /// A configured response of a site.
 #[derive(Debug)]
-pub struct Response {
+pub struct ConfiguredResponse {
     /// The status of the answer.
     pub status: StatusCode,
     /// The wait before each answer, instead of the body's.
-    pub waits: Option<Waits>,
-    ahead: Option<Arc<Ahead>>,
+    pub waits: Option<WaitSequence>,
+    early_messages: Option<Arc<EarlyMessages>>,
     fields: HeaderMap,
-    fate: Fate,
+    fate: ReplyFate,
 }
 
-impl Response {
+impl ConfiguredResponse {
     /// Makes a response from its configuration; `seed` is the seed of the drawn waits.
     pub fn new(config: &ResponseConfig, seed: u64) -> Result<Self, String> {
         let waits = config.server_time_ms.as_ref();
         Ok(Self {
             status: StatusCode::from_u16(config.status.unwrap_or(200)).map_err(wrong(config))?,
-            waits: waits.map(|time| Waits::new(time, seed)).transpose()?,
-            ahead: Ahead::of(config)?.map(Arc::new),
+            waits: waits
+                .map(|time| WaitSequence::new(time, seed))
+                .transpose()?,
+            early_messages: EarlyMessages::from_config(config)?.map(Arc::new),
             fields: fields_of(config)?,
             fate: match config.outcome {
-                Outcome::Answer => Fate::Sent,
-                Outcome::Reset => Fate::Reset,
-                Outcome::Hang => Fate::Withheld,
+                ResponseOutcome::Answer => ReplyFate::Sent,
+                ResponseOutcome::Reset => ReplyFate::Reset,
+                ResponseOutcome::Hang => ReplyFate::Withheld,
             },
         })
     }
@@ -50,7 +52,7 @@ impl Response {
         for (name, value) in &self.fields {
             fields.insert(name, value.clone());
         }
-        reply.ahead.clone_from(&self.ahead);
+        reply.early_messages.clone_from(&self.early_messages);
         reply.fate = self.fate;
     }
 }

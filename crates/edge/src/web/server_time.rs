@@ -46,9 +46,9 @@ impl ServerTime {
 
 /// The sequence of waits of one resource.
 #[derive(Debug)]
-pub struct Waits(Mutex<DelayStream>);
+pub struct WaitSequence(Mutex<DelayStream>);
 
-impl Waits {
+impl WaitSequence {
     /// Makes the sequence at its start; `seed` applies unless the setting has a seed.
     pub fn new(time: &ServerTime, seed: u64) -> Result<Self, String> {
         time.stream(seed).map(|stream| Self(Mutex::new(stream)))
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_constant_is_constant_and_draws_depend_on_the_seed() {
-        let constant = Waits::new(&ServerTime::Constant(1.5), 1).unwrap();
+        let constant = WaitSequence::new(&ServerTime::Constant(1.5), 1).unwrap();
         let waits = [constant.next(), constant.next()];
         assert_eq!(waits, [Duration::from_micros(1_500); 2]);
         let drawn = ServerTime::Drawn(NameDelay {
@@ -76,7 +76,7 @@ mod tests {
             ..constant_delay(1e5)
         });
         let draws = |seed| {
-            let waits = Waits::new(&drawn, seed).unwrap();
+            let waits = WaitSequence::new(&drawn, seed).unwrap();
             std::array::from_fn::<_, 50, _>(|_| waits.next())
         };
         assert_eq!(draws(1), draws(1));

@@ -7,7 +7,7 @@ mod response;
 mod site;
 
 pub use protocols::SiteProtocol;
-pub use response::{Outcome, ResponseConfig};
+pub use response::{ResponseConfig, ResponseOutcome};
 pub use site::SiteConfig;
 
 use super::encoding::Encoding;

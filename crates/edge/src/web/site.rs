@@ -2,12 +2,12 @@
 //!
 //! For: the answer of a path, and the wait before the answer. Not for: HTTP.
 
-use super::content::content_type;
-use super::folder::{self, Codings};
-use super::generated::{Generated, mixed};
+use super::folder::{self, CodingSource};
+use super::generated::{GeneratedBody, split_mix64};
+use super::media_types::content_type;
 use super::resource::{Resource, texture_of};
-use super::response::Response;
-use super::server_time::Waits;
+use super::response::ConfiguredResponse;
+use super::server_time::WaitSequence;
 use super::settings::{SiteConfig, SiteProtocol, WebConfig};
 use http::HeaderValue;
 use percent_encoding::percent_decode_str;
@@ -26,10 +26,10 @@ pub struct Site {
     pub methods: Vec<String>,
     /// True when scripts of every origin may read the site's answers.
     pub cors: bool,
-    responses: HashMap<String, Response>,
+    responses: HashMap<String, ConfiguredResponse>,
     resources: HashMap<String, Arc<Resource>>,
-    waits: Option<Waits>,
-    path_waits: Vec<(String, Waits)>,
+    waits: Option<WaitSequence>,
+    path_waits: Vec<(String, WaitSequence)>,
     generated_prefix: Option<String>,
     seed: u64,
 }
@@ -43,9 +43,9 @@ impl Site {
     pub fn build(config: &SiteConfig, web: &WebConfig) -> Result<Self, String> {
         let compression = config.compression.as_ref().unwrap_or(&web.compression);
         let codings = if config.precoded {
-            Codings::Beside
+            CodingSource::Beside
         } else {
-            Codings::Made(compression)
+            CodingSource::Made(compression)
         };
         let mut site = Self::empty(config, web)?;
         if let Some(folder) = &config.folder {
@@ -63,10 +63,13 @@ impl Site {
             let seed = body
                 .seed
                 .unwrap_or_else(|| seed_of(config.seed, &body.path));
-            let content = Generated::new(seed, texture_of(media, body.compressible), body.bytes);
-            let mut resource = Resource::generated(media, content, compression);
+            let content =
+                GeneratedBody::new(seed, texture_of(media, body.compressible), body.bytes);
+            let mut resource = Resource::from_generated(media, content, compression);
             let waits = body.server_time_ms.as_ref();
-            resource.waits = waits.map(|time| Waits::new(time, seed)).transpose()?;
+            resource.waits = waits
+                .map(|time| WaitSequence::new(time, seed))
+                .transpose()?;
             site.resources.insert(body.path.clone(), Arc::new(resource));
         }
         Ok(site)
@@ -87,12 +90,15 @@ impl Site {
         let alt_svc = alt_svc.then(|| header(&format!("h3=\":{}\"; ma=86400", web.h3_port)));
         let path_waits = config.paths.iter().map(|path| {
             let seed = seed_of(config.seed, &path.path);
-            let waits = Waits::new(&path.server_time_ms, seed)?;
+            let waits = WaitSequence::new(&path.server_time_ms, seed)?;
             Ok::<_, String>((path.path.clone(), waits))
         });
         let responses = config.responses.iter().map(|response| {
             let seed = seed_of(config.seed, &response.path);
-            Ok::<_, String>((response.path.clone(), Response::new(response, seed)?))
+            Ok::<_, String>((
+                response.path.clone(),
+                ConfiguredResponse::new(response, seed)?,
+            ))
         });
         let waits = config.server_time_ms.as_ref();
         Ok(Self {
@@ -103,7 +109,7 @@ impl Site {
             responses: responses.collect::<Result<_, _>>()?,
             resources: HashMap::new(),
             waits: waits
-                .map(|time| Waits::new(time, config.seed))
+                .map(|time| WaitSequence::new(time, config.seed))
                 .transpose()?,
             path_waits: path_waits.collect::<Result<_, _>>()?,
             generated_prefix: config.generated_prefix.clone(),
@@ -125,7 +131,7 @@ impl Site {
 
     /// Returns the configured response of a request target: for exactly this target, including the
     /// query, else for its path.
-    pub fn response(&self, target: &str) -> Option<&Response> {
+    pub fn response(&self, target: &str) -> Option<&ConfiguredResponse> {
         let known = self.responses.get(&percent_decode(target));
         known.or_else(|| self.responses.get(&percent_decode(path_of(target))))
     }
@@ -134,7 +140,7 @@ impl Site {
     pub fn wait(
         &self,
         target: &str,
-        response: Option<&Response>,
+        response: Option<&ConfiguredResponse>,
         resource: Option<&Resource>,
     ) -> Option<Duration> {
         let path = percent_decode(path_of(target));
@@ -148,7 +154,7 @@ impl Site {
             .or_else(|| resource.and_then(|resource| resource.waits.as_ref()))
             .or(of_path.map(|(_, waits)| waits))
             .or(self.waits.as_ref())
-            .map(Waits::next)
+            .map(WaitSequence::next)
     }
 
     fn generate(&self, path: &str) -> Option<Arc<Resource>> {
@@ -161,8 +167,8 @@ impl Site {
         }
         let media = content_type(name);
         let seed = seed_of(self.seed, path);
-        let content = Generated::new(seed, texture_of(media, None), bytes);
-        Some(Arc::new(Resource::streamed(media, content)))
+        let content = GeneratedBody::new(seed, texture_of(media, None), bytes);
+        Some(Arc::new(Resource::from_stream(media, content)))
     }
 }
 
@@ -171,8 +177,8 @@ fn path_of(target: &str) -> &str {
 }
 
 fn seed_of(seed: u64, path: &str) -> u64 {
-    let step = |state: u64, byte: u8| mixed(state ^ u64::from(byte));
-    path.bytes().fold(mixed(seed), step)
+    let step = |state: u64, byte: u8| split_mix64(state ^ u64::from(byte));
+    path.bytes().fold(split_mix64(seed), step)
 }
 
 fn percent_decode(text: &str) -> String {

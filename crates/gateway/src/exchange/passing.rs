@@ -1,11 +1,11 @@
 //! Both directions of one exchange at the same time. Not for: beginning the exchange.
 
-use super::entry::RequestRecorder;
 use super::priority::PriorityForwarder;
+use super::request_recorder::RequestRecorder;
 use super::{GatewayExchange, SentUpstreamRequest, send};
-use crate::leg::{DownstreamConnection, RequestBody, ResponseBodySink, ResponseSink};
+use crate::downstream::{DownstreamConnection, RequestBody, ResponseBodySink, ResponseSink};
 use http::{Request, StatusCode};
-use resolab_http::streaming::{BodyReader, BodyWriter, BrokenOff, ResetReason};
+use resolab_http::streaming::{BodyReader, BodyWriter, BrokenMessage, ResetReason};
 use resolab_record::ConnectionReason;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,17 +29,17 @@ enum EarlyEnd {
     /// The browser does not want the response.
     Unwanted,
     /// The stream upstream broke off.
-    Upstream(BrokenOff),
+    Upstream(BrokenMessage),
 }
 
 impl GatewayExchange {
     /// Passes everything on until the response has ended, or the exchange was broken off.
     pub async fn run(self) {
         let Self {
-            leg,
-            mut entry,
-            up,
-            down,
+            downstream,
+            mut recorder,
+            request_body,
+            response_sink,
             mut sent,
             priority,
             again,
@@ -47,23 +47,23 @@ impl GatewayExchange {
         let body_bytes = AtomicU64::new(0);
         let body = std::mem::replace(&mut sent.body, BodyWriter::nothing());
         let mut awaited = AwaitedRequest {
-            leg: &leg,
+            downstream: &downstream,
             sent,
             priority,
             again,
             again_count: 0,
         };
         let ended = both(
-            awaited.download(down, &mut entry),
-            upload(up, body, &body_bytes),
+            awaited.download(response_sink, &mut recorder),
+            upload(request_body, body, &body_bytes),
         );
         let ended = Box::pin(ended).await;
-        entry.request_body(body_bytes.load(Ordering::Relaxed));
+        recorder.request_body(body_bytes.load(Ordering::Relaxed));
         match ended {
             Ok(()) => (),
-            Err(EarlyEnd::Unwanted) => entry.cancelled(),
+            Err(EarlyEnd::Unwanted) => recorder.note_cancellation(),
             Err(EarlyEnd::Upstream(broken)) => {
-                entry.broke_off(&broken, awaited.sent.connection.is_closed());
+                recorder.note_broken(&broken, awaited.sent.connection.is_closed());
             }
         }
     }
@@ -91,25 +91,28 @@ async fn both(
 }
 
 async fn upload(
-    up: Option<RequestBody>,
+    request_body: Option<RequestBody>,
     mut body: BodyWriter,
     passed_bytes: &AtomicU64,
 ) -> Result<(), EarlyEnd> {
-    let Some(mut up) = up else {
+    let Some(mut request_body) = request_body else {
         return Ok(());
     };
-    while let Some(piece) = up.piece().await.map_err(|_| EarlyEnd::Unwanted)? {
+    while let Some(piece) = request_body.piece().await.map_err(|_| EarlyEnd::Unwanted)? {
         let bytes = piece.len() as u64;
         body.send(piece).await.map_err(EarlyEnd::Upstream)?;
         passed_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
-    let trailers = up.trailers().await.map_err(|_| EarlyEnd::Unwanted)?;
+    let trailers = request_body
+        .trailers()
+        .await
+        .map_err(|_| EarlyEnd::Unwanted)?;
     body.finish(trailers).await.map_err(EarlyEnd::Upstream)
 }
 
 /// A request waiting for its response.
 struct AwaitedRequest<'a> {
-    leg: &'a DownstreamConnection,
+    downstream: &'a DownstreamConnection,
     sent: SentUpstreamRequest,
     priority: PriorityForwarder,
     /// The head, kept while the request may be repeated.
@@ -120,28 +123,31 @@ struct AwaitedRequest<'a> {
 impl AwaitedRequest<'_> {
     async fn download(
         &mut self,
-        mut down: ResponseSink,
-        entry: &mut RequestRecorder,
+        mut response_sink: ResponseSink,
+        recorder: &mut RequestRecorder,
     ) -> Result<(), EarlyEnd> {
-        let (head, mut body) = match self.last_head(&mut down, entry).await {
+        let (head, mut body) = match self.last_head(&mut response_sink, recorder).await {
             Ok(read) => read,
             Err(EarlyEnd::Upstream(broken)) => {
-                down.fail(broken.reason);
+                response_sink.fail(broken.reason);
                 return Err(EarlyEnd::Upstream(broken));
             }
             Err(EarlyEnd::Unwanted) => return Err(EarlyEnd::Unwanted),
         };
-        entry.head(head.status());
+        recorder.head(head.status());
         let ends = body.is_empty_by_now();
         if ends {
-            entry.last();
+            recorder.last();
         }
-        let sent = down.head(head, ends).await;
-        let mut down = sent.map_err(|_| EarlyEnd::Unwanted)?;
-        entry.head_passed();
-        match self.pass_body(&mut body, &mut down, entry).await {
+        let sent = response_sink.head(head, ends).await;
+        let mut response_sink = sent.map_err(|_| EarlyEnd::Unwanted)?;
+        recorder.note_head();
+        match self
+            .pass_body(&mut body, &mut response_sink, recorder)
+            .await
+        {
             Err(EarlyEnd::Upstream(broken)) => {
-                down.fail(broken.reason).await;
+                response_sink.fail(broken.reason).await;
                 Err(EarlyEnd::Upstream(broken))
             }
             passed => passed,
@@ -151,34 +157,34 @@ impl AwaitedRequest<'_> {
     /// Waits for the head of the final response; passes interim responses on meanwhile.
     async fn last_head(
         &mut self,
-        down: &mut ResponseSink,
-        entry: &mut RequestRecorder,
+        response_sink: &mut ResponseSink,
+        recorder: &mut RequestRecorder,
     ) -> Result<(http::Response<()>, BodyReader), EarlyEnd> {
         loop {
             let head = tokio::select! {
                 biased;
                 head = self.sent.response.head() => head,
-                () = down.unwanted() => return Err(EarlyEnd::Unwanted),
-                update = self.priority.changed() => {
-                    self.priority.pass(&update, &self.sent, entry).await;
+                () = response_sink.wait_until_unwanted() => return Err(EarlyEnd::Unwanted),
+                update = self.priority.wait_for_update() => {
+                    self.priority.pass(&update, &self.sent, recorder).await;
                     continue;
                 }
             };
             match head {
                 Ok((head, Some(body))) => {
-                    let refused = self.refused_by(head.status());
-                    if !self.send_again(refused, down, entry).await? {
+                    let refused = self.repeat_reason_of_status(head.status());
+                    if !self.send_again(refused, response_sink, recorder).await? {
                         return Ok((head, body));
                     }
                 }
                 Ok((interim, None)) => {
-                    let passed = down.interim(interim).await;
+                    let passed = response_sink.interim(interim).await;
                     passed.map_err(|_| EarlyEnd::Unwanted)?;
-                    entry.interim();
+                    recorder.interim();
                 }
                 Err(broken) => {
-                    let refused = self.refused_by_end(&broken);
-                    if !self.send_again(refused, down, entry).await? {
+                    let refused = self.repeat_reason_of_end(&broken);
+                    if !self.send_again(refused, response_sink, recorder).await? {
                         return Err(EarlyEnd::Upstream(broken));
                     }
                 }
@@ -188,7 +194,7 @@ impl AwaitedRequest<'_> {
 
     /// Returns the reason for repeating a request, when the status concerns the connection rather
     /// than the request.
-    fn refused_by(&self, status: StatusCode) -> Option<RepeatReason> {
+    fn repeat_reason_of_status(&self, status: StatusCode) -> Option<RepeatReason> {
         let is_shared = self.sent.reason != ConnectionReason::OwnName;
         match status {
             StatusCode::MISDIRECTED_REQUEST if is_shared => Some(RepeatReason::Misdirected),
@@ -199,7 +205,7 @@ impl AwaitedRequest<'_> {
 
     /// Returns the reason for repeating a request, when its stream ended without a response. After
     /// any other end the request may have been carried out.
-    fn refused_by_end(&self, broken: &BrokenOff) -> Option<RepeatReason> {
+    fn repeat_reason_of_end(&self, broken: &BrokenMessage) -> Option<RepeatReason> {
         if self.sent.is_early() && self.sent.connection.may_begin_again() {
             return Some(RepeatReason::Early);
         }
@@ -211,20 +217,20 @@ impl AwaitedRequest<'_> {
     async fn send_again(
         &mut self,
         refused: Option<RepeatReason>,
-        down: &mut ResponseSink,
-        entry: &mut RequestRecorder,
+        response_sink: &mut ResponseSink,
+        recorder: &mut RequestRecorder,
     ) -> Result<bool, EarlyEnd> {
         tokio::select! {
             biased;
-            is_sent = self.try_again(refused, entry) => Ok(is_sent),
-            () = down.unwanted() => Err(EarlyEnd::Unwanted),
+            is_sent = self.try_again(refused, recorder) => Ok(is_sent),
+            () = response_sink.wait_until_unwanted() => Err(EarlyEnd::Unwanted),
         }
     }
 
     async fn try_again(
         &mut self,
         refused: Option<RepeatReason>,
-        entry: &mut RequestRecorder,
+        recorder: &mut RequestRecorder,
     ) -> bool {
         let (Some(refused), Some(head)) = (refused, self.again.as_ref()) else {
             return false;
@@ -233,13 +239,15 @@ impl AwaitedRequest<'_> {
         if self.again_count > AGAIN_MAX_COUNT {
             return false;
         }
-        let world = &self.leg.world;
+        let gateway_state = &self.downstream.gateway_state;
         let connection = &self.sent.connection;
-        let at_most = world.options.deadline;
+        let at_most = gateway_state.options.deadline;
         match refused {
             RepeatReason::Misdirected => {
                 let opened_for = &connection.identity.host;
-                world.upstreams.note_misdirected(opened_for, &self.leg.host);
+                gateway_state
+                    .upstreams
+                    .note_misdirected(opened_for, &self.downstream.host);
             }
             RepeatReason::Early => {
                 // Once it has ended, and not before (RFC 8470 section 5.2).
@@ -249,28 +257,28 @@ impl AwaitedRequest<'_> {
             }
             RepeatReason::Unprocessed => (),
         }
-        let Ok(sent) = send(self.leg, head, true).await else {
+        let Ok(sent) = send(self.downstream, head, true).await else {
             return false;
         };
         self.sent = sent;
-        self.priority.sent_again();
-        entry.sent_again(&self.sent);
+        self.priority.note_repeat();
+        recorder.note_repeat(&self.sent);
         true
     }
 
     async fn pass_body(
         &mut self,
         body: &mut BodyReader,
-        down: &mut ResponseBodySink,
-        entry: &mut RequestRecorder,
+        response_sink: &mut ResponseBodySink,
+        recorder: &mut RequestRecorder,
     ) -> Result<(), EarlyEnd> {
         loop {
             let piece = tokio::select! {
                 biased;
                 piece = body.data() => piece.map_err(EarlyEnd::Upstream)?,
-                () = down.unwanted() => return Err(EarlyEnd::Unwanted),
-                update = self.priority.changed() => {
-                    self.priority.pass(&update, &self.sent, entry).await;
+                () = response_sink.wait_until_unwanted() => return Err(EarlyEnd::Unwanted),
+                update = self.priority.wait_for_update() => {
+                    self.priority.pass(&update, &self.sent, recorder).await;
                     continue;
                 }
             };
@@ -278,19 +286,19 @@ impl AwaitedRequest<'_> {
                 break;
             };
             let bytes = piece.len();
-            let sent = down.send(piece).await;
+            let sent = response_sink.send(piece).await;
             sent.map_err(|_| EarlyEnd::Unwanted)?;
-            entry.piece_passed(bytes);
+            recorder.note_piece(bytes);
         }
         let trailers = tokio::select! {
             biased;
             trailers = body.trailers() => trailers.map_err(EarlyEnd::Upstream)?,
-            () = down.unwanted() => return Err(EarlyEnd::Unwanted),
+            () = response_sink.wait_until_unwanted() => return Err(EarlyEnd::Unwanted),
         };
-        entry.last();
-        let finished = down.finish(trailers).await;
+        recorder.last();
+        let finished = response_sink.finish(trailers).await;
         finished.map_err(|_| EarlyEnd::Unwanted)?;
-        entry.last_passed();
+        recorder.last_passed();
         Ok(())
     }
 }

@@ -2,27 +2,27 @@
 //! (RFC 9218 section 7). Not for: the meaning of priorities.
 
 use super::SentUpstreamRequest;
-use super::entry::RequestRecorder;
+use super::request_recorder::RequestRecorder;
 use resolab_http::{PriorityUpdate, RequestPriority};
 
 /// The browser's priority updates, and the number of the last update passed on.
 pub(super) struct PriorityForwarder {
-    said: Option<RequestPriority>,
+    updates: Option<RequestPriority>,
     passed_number: u32,
 }
 
 impl PriorityForwarder {
-    pub fn new(said: Option<RequestPriority>) -> Self {
+    pub fn new(updates: Option<RequestPriority>) -> Self {
         Self {
-            said,
+            updates,
             passed_number: 0,
         }
     }
 
     /// Waits for the next update; never returns when the browser cannot send updates.
-    pub async fn changed(&self) -> PriorityUpdate {
-        match &self.said {
-            Some(said) => said.after(self.passed_number).await,
+    pub async fn wait_for_update(&self) -> PriorityUpdate {
+        match &self.updates {
+            Some(updates) => updates.wait_for_newer(self.passed_number).await,
             None => std::future::pending().await,
         }
     }
@@ -32,19 +32,19 @@ impl PriorityForwarder {
         &mut self,
         update: &PriorityUpdate,
         sent: &SentUpstreamRequest,
-        entry: &mut RequestRecorder,
+        recorder: &mut RequestRecorder,
     ) {
         self.passed_number = update.number;
         let Some(stream) = sent.response.stream() else {
             return;
         };
         if sent.connection.reprioritize(stream, &update.value).await {
-            entry.reprioritized();
+            recorder.note_priority();
         }
     }
 
     /// Starts over after a repeat, because the repeat has the first priority.
-    pub fn sent_again(&mut self) {
+    pub fn note_repeat(&mut self) {
         self.passed_number = 0;
     }
 }

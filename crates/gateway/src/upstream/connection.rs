@@ -131,11 +131,11 @@ impl UpstreamConnection {
             let failure = self.identity.setup.failure_at_deadline();
             return Err(MeasuredFailure::new(failure, detail));
         }
-        let request = in_version(request, self.identity.http_version);
+        let request = set_version(request, self.identity.http_version);
         let begun = match &self.client {
             UpstreamClient::H2(client) => match h2_of(client) {
                 Some(client) => client.begin(request, ends).await,
-                None => Err(ended()),
+                None => Err(closed_failure()),
             },
             UpstreamClient::H3(client) => client.begin(request, ends).await,
             UpstreamClient::Resolver(client) => client.begin(request, ends).await,
@@ -151,18 +151,18 @@ impl UpstreamConnection {
         let either = async {
             tokio::select! {
                 () = self.identity.setup.handshake_ended() => (),
-                () = self.ended() => (),
+                () = self.wait_for_end() => (),
             }
         };
         timeout(at_most, either).await.is_ok()
     }
 
     /// Waits for the end of the connection.
-    async fn ended(&self) {
+    async fn wait_for_end(&self) {
         match &self.client {
             UpstreamClient::H2(client) => {
                 if let Some(client) = h2_of(client) {
-                    client.ended().await;
+                    client.wait_for_end().await;
                 }
             }
             UpstreamClient::H3(client) => drop(client.quic().connection.closed().await),
@@ -235,7 +235,7 @@ impl UpstreamConnection {
     pub async fn read_control(&self) {
         tokio::select! {
             () = self.identity.setup.handshake_ended() => (),
-            () = self.ended() => (),
+            () = self.wait_for_end() => (),
         }
         if let Some(client) = self.http3() {
             client.read_control().await;
@@ -272,7 +272,7 @@ impl UpstreamConnection {
             }
             UpstreamClient::H3(client) => {
                 client.quic().close(H3_NO_ERROR);
-                client.quic().drained(CLOSE_LEAVES_WITHIN).await;
+                client.quic().wait_until_drained(CLOSE_LEAVES_WITHIN).await;
             }
             UpstreamClient::Resolver(_) => (),
         }
@@ -292,7 +292,7 @@ async fn open_h2(
         let client = H2Client::open_with(stream, PAGE_WINDOWS, Arc::clone(setup)).await?;
         Ok(UpstreamClient::H2(Mutex::new(Some(Arc::new(client)))))
     };
-    let opening = within(at_most, address, setup, opening);
+    let opening = wait_within(at_most, address, setup, opening);
     tokio::select! {
         opened = opening => Some(opened),
         () = load_ended => {
@@ -321,16 +321,16 @@ async fn open_h3(
         Ok(UpstreamClient::H3(Box::new(client)))
     };
     let opened = tokio::select! {
-        opened = within(at_most, address, setup, opening) => Some(opened),
+        opened = wait_within(at_most, address, setup, opening) => Some(opened),
         () = load_ended => None,
     };
     if opened.is_none() {
-        endpoint.drained(CLOSE_LEAVES_WITHIN).await;
+        endpoint.wait_until_drained(CLOSE_LEAVES_WITHIN).await;
     }
     opened
 }
 
-async fn within<T>(
+async fn wait_within<T>(
     at_most: Duration,
     address: SocketAddr,
     setup: &SetupLog,
@@ -349,7 +349,7 @@ fn h2_of(client: &Mutex<Option<Arc<H2Client>>>) -> Option<Arc<H2Client>> {
         .clone()
 }
 
-fn ended() -> MeasuredFailure {
+fn closed_failure() -> MeasuredFailure {
     MeasuredFailure::new(
         Failure::QueryConnectionClosed,
         "the connection upstream was closed",
@@ -361,7 +361,7 @@ fn is_safe(method: &Method) -> bool {
 }
 
 /// Sets the request's HTTP version, because libraries use this field.
-fn in_version(mut request: Request<()>, version: HttpVersion) -> Request<()> {
+fn set_version(mut request: Request<()>, version: HttpVersion) -> Request<()> {
     *request.version_mut() = if version == HttpVersion::H3 {
         Version::HTTP_3
     } else {

@@ -133,7 +133,8 @@ mod tests {
     #[tokio::test]
     async fn what_a_load_has_found_is_not_taken_back_by_asking_again() {
         let locations = NameLocations::default();
-        let [first, second]: [IpAddr; 2] = ["192.0.2.1", "192.0.2.2"].map(|it| it.parse().unwrap());
+        let [first, second]: [IpAddr; 2] =
+            ["192.0.2.1", "192.0.2.2"].map(|address| address.parse().unwrap());
         locations.begin("a.test");
         locations.end("a.test", Ok(vec![first]));
         locations.begin("a.test");

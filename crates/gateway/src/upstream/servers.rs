@@ -5,7 +5,7 @@ use crate::options::GatewayOptions;
 use resolab_http::PAGE_WINDOWS;
 use resolab_record::{Failure, HttpVersion};
 use resolab_transport::client::{
-    MeasuredFailure, QuicClient, TicketStore, TlsClient, TlsConfigError,
+    ClientTicketStore, MeasuredFailure, QuicClient, TlsClient, TlsConfigError,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ pub(crate) const CONNECTION_WINDOW_BYTES: u32 = PAGE_WINDOWS.connection_bytes;
 /// The client of one server, and its tickets.
 pub(super) struct UpstreamServer {
     pub way: HttpClientKind,
-    tickets: Option<Arc<TicketStore>>,
+    tickets: Option<Arc<ClientTicketStore>>,
 }
 
 /// The HTTP version's client.

@@ -59,7 +59,8 @@ pub struct Settings {
     pub without_origin: bool,
     /// Where its connections carry pages, the resolver is asked over DoQ by the private ALPN.
     pub private_alpn: bool,
-    /// The resolver is asked over DoH3, and its connections serve [`SITES`]; whether with ORIGIN frames.
+    /// The resolver is asked over DoH3, and its connections serve [`SITES`]; whether with ORIGIN
+    /// frames.
     pub coalescing: Option<bool>,
     /// What the servers' ORIGIN frames name; none without.
     pub origins: &'static [&'static str],
@@ -101,8 +102,8 @@ static LABS: AtomicU32 = AtomicU32::new(0);
 impl Lab {
     pub async fn start(settings: Settings) -> Self {
         let (process, number) = (std::process::id(), LABS.fetch_add(1, Ordering::Relaxed));
-        // Sixteen addresses of 127.64.0.0/10, where no other crate's tests are: 1 to 3 for servers, the
-        // upper eight for the gateway's names.
+        // Sixteen addresses of 127.64.0.0/10, where no other crate's tests are: 1 to 3 for servers,
+        // the upper eight for the gateway's names.
         let own = (process & 0xfff) << 10 | (number & 0x3f) << 4;
         let at = |last: u32| Ipv4Addr::from(0x7f40_0000 | own | last);
         let folder = std::env::temp_dir().join(format!("resolab-gateway-{process}-{number}"));
@@ -310,7 +311,7 @@ fn options(settings: &Settings, range: Ipv4Addr, ca_file: &Path) -> GatewayOptio
         sharing: settings.sharing,
         handshake_mode: settings.handshake,
         groups: KeyExchangeGroup::ALL.to_vec(),
-        trust: Trust::in_authorities(Some(ca_file), Vec::new(), Vec::new()).unwrap(),
+        trust: Trust::from_authorities(Some(ca_file), Vec::new(), Vec::new()).unwrap(),
         deadline: settings.deadline,
     }
 }

@@ -3,7 +3,7 @@
 use super::{COVERED, ELSEWHERE, FAR, FIRST, LONG, PORT};
 use bytes::{Buf, Bytes};
 use http::{HeaderMap, Request, Response, StatusCode};
-use resolab_http::quic_streams::{Http3Quic, Sender, TakenBack};
+use resolab_http::quic_streams::{CancellationFuture, Http3Quic, StreamSender};
 use resolab_http::streaming::{BodyReader, BodyWriter};
 use resolab_http::{RequestPriority, origin_frame};
 use resolab_record::{RetryMode, TicketPolicy};
@@ -91,7 +91,7 @@ impl Origin {
             let settings = QuicSettings {
                 stream_window_bytes: 64 << 10,
                 connection_window_bytes: 128 << 10,
-                ..QuicSettings::of_streams(100, 16, Duration::from_secs(30))
+                ..QuicSettings::with_stream_limits(100, 16, Duration::from_secs(30))
             };
             let quic = QuicListener::bind(
                 address,
@@ -215,7 +215,11 @@ async fn serve_quic(world: World, listener: QuicListener) {
                 };
                 let taken_back = taken_back.take(stream.id()).unwrap();
                 let (seen, path) = (Arc::clone(&world.seen), head.uri().path().to_owned());
-                tokio::spawn(note_priorities(seen, path, priorities.of(stream.id())));
+                tokio::spawn(note_priorities(
+                    seen,
+                    path,
+                    priorities.subscribe(stream.id()),
+                ));
                 let (send, receive) = stream.split();
                 let body = BodyReader::h3_request(receive, head.headers());
                 world.take(&place, head, body, Respond::H3(Box::new(send), taken_back));
@@ -228,7 +232,7 @@ async fn serve_quic(world: World, listener: QuicListener) {
 async fn note_priorities(seen: Arc<Seen>, path: String, priority: RequestPriority) {
     let mut number = 0;
     loop {
-        let update = priority.after(number).await;
+        let update = priority.wait_for_newer(number).await;
         number = update.number;
         let value = String::from_utf8(update.value.to_vec()).unwrap();
         let mut noted = seen.priorities.lock().unwrap();
@@ -239,8 +243,8 @@ async fn note_priorities(seen: Arc<Seen>, path: String, priority: RequestPriorit
 enum Respond {
     H2(h2::server::SendResponse<Bytes>),
     H3(
-        Box<h3::server::RequestStream<Sender<Bytes>, Bytes>>,
-        TakenBack,
+        Box<h3::server::RequestStream<StreamSender<Bytes>, Bytes>>,
+        CancellationFuture,
     ),
 }
 

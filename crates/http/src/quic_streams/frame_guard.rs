@@ -51,7 +51,7 @@ impl Default for FrameGuard {
 
 impl FrameGuard {
     /// Makes a guard for heads of at most `most_bytes`.
-    pub fn of_heads(most_bytes: u32) -> Self {
+    pub fn with_head_limit(most_bytes: u32) -> Self {
         Self {
             most_bytes: u64::from(most_bytes) + SLACK_BYTES,
             left_bytes: u64::from(most_bytes) + OTHER_FRAMES_MAX_BYTES,
@@ -69,21 +69,23 @@ impl FrameGuard {
                 },
                 State::Length(frame_type, varint) => match varint.take(&mut bytes) {
                     None => return true,
-                    Some(length) if *frame_type == DATA && length > 0 => State::of(length),
+                    Some(length) if *frame_type == DATA && length > 0 => {
+                        State::from_remaining(length)
+                    }
                     Some(length) if length > self.most_bytes => return false,
                     // A frame of no bytes takes two.
                     Some(length) => match self.left_bytes.checked_sub(length + 2) {
                         None => return false,
                         Some(left_bytes) => {
                             self.left_bytes = left_bytes;
-                            State::of(length)
+                            State::from_remaining(length)
                         }
                     },
                 },
                 State::Inside(left) => {
                     let taken = (*left).min(bytes.len() as u64);
                     bytes = &bytes[taken as usize..];
-                    State::of(*left - taken)
+                    State::from_remaining(*left - taken)
                 }
             };
         }
@@ -97,7 +99,7 @@ impl FrameGuard {
 }
 
 impl State {
-    fn of(left: u64) -> Self {
+    fn from_remaining(left: u64) -> Self {
         if left == 0 {
             Self::Type(Varint::default())
         } else {
@@ -118,7 +120,7 @@ mod tests {
     }
 
     fn allows(bytes: &[u8], piece: usize) -> bool {
-        let mut guard = FrameGuard::of_heads(10_000);
+        let mut guard = FrameGuard::with_head_limit(10_000);
         bytes.chunks(piece).all(|piece| guard.allows(piece))
     }
 
@@ -141,13 +143,13 @@ mod tests {
         let empty = frame(0x21, 0, 0);
         let small = frame(0x21, 98, 98);
         let data = frame(DATA, 500_000, 500_000);
-        for (one, most_count) in [
+        for (frame, most_count) in [
             (frame(DATA, 0, 0), 529_288),
             (empty, 529_288),
             (small, 10_585),
         ] {
             for (count, is_allowed) in [(most_count, true), (most_count + 1, false)] {
-                let frames = [one.repeat(count), data.clone()].concat();
+                let frames = [frame.repeat(count), data.clone()].concat();
                 assert_eq!(allows(&frames, 4_096), is_allowed, "{count}");
             }
         }

@@ -1,6 +1,6 @@
 //! The directions of a stream, with the interface of the h3 crate.
 
-use super::Watched;
+use super::WatchedRequestStream;
 use super::errors::{cut_short, lost, read_error, stream_id, too_long, var_int, write_error};
 use super::frame_guard::FrameGuard;
 use crate::control_stream::ControlReader;
@@ -16,21 +16,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 /// Both directions of a request stream.
-pub struct Exchange<B: Buf> {
-    pub(super) send: Sender<B>,
-    pub(super) receive: Receiver,
+pub struct BidirectionalStream<B: Buf> {
+    pub(super) send: StreamSender<B>,
+    pub(super) receive: StreamReceiver,
 }
 
-impl<B: Buf> quic::BidiStream<B> for Exchange<B> {
-    type SendStream = Sender<B>;
-    type RecvStream = Receiver;
+impl<B: Buf> quic::BidiStream<B> for BidirectionalStream<B> {
+    type SendStream = StreamSender<B>;
+    type RecvStream = StreamReceiver;
 
-    fn split(self) -> (Sender<B>, Receiver) {
+    fn split(self) -> (StreamSender<B>, StreamReceiver) {
         (self.send, self.receive)
     }
 }
 
-impl<B: Buf> quic::RecvStream for Exchange<B> {
+impl<B: Buf> quic::RecvStream for BidirectionalStream<B> {
     type Buf = Bytes;
 
     fn poll_data(
@@ -49,7 +49,7 @@ impl<B: Buf> quic::RecvStream for Exchange<B> {
     }
 }
 
-impl<B: Buf> quic::SendStream<B> for Exchange<B> {
+impl<B: Buf> quic::SendStream<B> for BidirectionalStream<B> {
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
         self.send.poll_ready(cx)
     }
@@ -72,7 +72,7 @@ impl<B: Buf> quic::SendStream<B> for Exchange<B> {
 }
 
 /// The receiving direction of a stream.
-pub struct Receiver {
+pub struct StreamReceiver {
     pub(super) stream: quinn::RecvStream,
     /// Bytes already read by another reader.
     pub(super) first: Bytes,
@@ -80,12 +80,12 @@ pub struct Receiver {
     /// Guard of request streams.
     pub(super) guard: Option<FrameGuard>,
     /// Never read: the watch ends with the stream.
-    pub(super) _watched: Option<Watched>,
+    pub(super) _watched: Option<WatchedRequestStream>,
     /// Guard of a client's request; dropped after the stream.
     pub(super) beside: Option<StreamGuard>,
 }
 
-impl Receiver {
+impl StreamReceiver {
     pub(super) fn new(stream: quinn::RecvStream) -> Self {
         Self {
             stream,
@@ -98,7 +98,7 @@ impl Receiver {
     }
 }
 
-impl Receiver {
+impl StreamReceiver {
     fn poll_bytes(
         &mut self,
         cx: &mut Context<'_>,
@@ -118,7 +118,7 @@ impl Receiver {
     }
 }
 
-impl quic::RecvStream for Receiver {
+impl quic::RecvStream for StreamReceiver {
     type Buf = Bytes;
 
     fn poll_data(
@@ -159,12 +159,12 @@ impl quic::RecvStream for Receiver {
 pub(crate) type SharedStream = Arc<Mutex<quinn::SendStream>>;
 
 /// The owner of a stream.
-pub(super) enum Outgoing {
+pub(super) enum StreamOwnership {
     Own(quinn::SendStream),
     Shared(SharedStream),
 }
 
-impl Outgoing {
+impl StreamOwnership {
     fn with<T>(&mut self, act: impl FnOnce(&mut quinn::SendStream) -> T) -> T {
         match self {
             Self::Own(stream) => act(stream),
@@ -183,14 +183,14 @@ impl Outgoing {
 /// The sending direction of a stream. A message dropped within a frame is reset; otherwise the
 /// truncated message would seem whole. A request is also reset between frames. (A response is not:
 /// the HTTP/3 library refuses a too long head with a response, and leaves the end to the drop.)
-pub struct Sender<B: Buf> {
-    pub(super) stream: Outgoing,
+pub struct StreamSender<B: Buf> {
+    pub(super) stream: StreamOwnership,
     pub(super) writing: Option<WriteBuf<B>>,
     /// Bytes following the first write.
     pub(super) tail: Option<Bytes>,
     /// Resolves when the peer cancels the request. Polled once a write has to wait: quinn does not
     /// report the cancellation to a write waiting for room in the connection's send window.
-    pub(super) stopped: Option<Stopped>,
+    pub(super) stopped: Option<StopFuture>,
     is_request: bool,
     is_finished: bool,
     /// Guard of a client's request; dropped after the stream.
@@ -204,21 +204,21 @@ fn poll_disturbed(beside: &mut Option<StreamGuard>, cx: &mut Context<'_>) -> Pol
     }
 }
 
-pub(super) type Stopped =
+pub(super) type StopFuture =
     Pin<Box<dyn Future<Output = Result<Option<VarInt>, StoppedError>> + Send + Sync>>;
 
-impl<B: Buf> Sender<B> {
+impl<B: Buf> StreamSender<B> {
     pub(super) fn new(stream: quinn::SendStream) -> Self {
-        Self::of(Outgoing::Own(stream))
+        Self::from_ownership(StreamOwnership::Own(stream))
     }
 
-    pub(super) fn of_request(stream: quinn::SendStream) -> Self {
+    pub(super) fn new_request(stream: quinn::SendStream) -> Self {
         let mut sender = Self::new(stream);
         sender.is_request = true;
         sender
     }
 
-    pub(super) fn of(stream: Outgoing) -> Self {
+    pub(super) fn from_ownership(stream: StreamOwnership) -> Self {
         Self {
             stream,
             writing: None,
@@ -250,7 +250,7 @@ impl<B: Buf> Sender<B> {
     }
 }
 
-impl<B: Buf> Drop for Sender<B> {
+impl<B: Buf> Drop for StreamSender<B> {
     fn drop(&mut self) {
         let is_in_frame = self.writing.as_ref().is_some_and(Buf::has_remaining);
         let is_message = self.stream.id().dir() == Dir::Bi;
@@ -260,7 +260,7 @@ impl<B: Buf> Drop for Sender<B> {
     }
 }
 
-impl<B: Buf> quic::SendStream<B> for Sender<B> {
+impl<B: Buf> quic::SendStream<B> for StreamSender<B> {
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
         while let Some(data) = self
             .writing

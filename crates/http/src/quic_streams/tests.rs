@@ -23,12 +23,12 @@ async fn pair() -> (QuicConnection, quinn::Connection) {
         (Ipv4Addr::LOCALHOST, 0).into(),
         vec![b"h3".to_vec()],
         policies,
-        &QuicSettings::of_streams(10, 3, Duration::from_secs(10)),
+        &QuicSettings::with_stream_limits(10, 3, Duration::from_secs(10)),
         Arc::default(),
     )
     .unwrap();
     let ca_file = authority.certificate_file();
-    let trust = Trust::in_authorities(Some(ca_file), Vec::new(), Vec::new()).unwrap();
+    let trust = Trust::from_authorities(Some(ca_file), Vec::new(), Vec::new()).unwrap();
     let groups = &KeyExchangeGroup::ALL;
     let tls = TlsClient::new(&trust, HOST, "h3", HandshakeMode::Full, groups).unwrap();
     let quic = QuicClient::new(&tls).unwrap();
@@ -51,7 +51,7 @@ async fn nothing_is_kept_of_a_stream_that_was_dropped() {
         let (mut send, _receive) = near.connection.open_bi().await.unwrap();
         // Half of a frame's head, and no more.
         send.write_all(&[0x01, 0x40]).await.unwrap();
-        let accepted: Exchange<Bytes> =
+        let accepted: BidirectionalStream<Bytes> =
             poll_fn(|cx| quic::Connection::poll_accept_bidi(&mut transport, cx))
                 .await
                 .unwrap_or_else(|_| panic!("no stream"));

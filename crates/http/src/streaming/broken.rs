@@ -37,22 +37,23 @@ impl ResetReason {
 
 /// A message broken off before the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BrokenOff {
+pub struct BrokenMessage {
     /// The other side's reason, if given.
     pub reason: ResetReason,
     /// A line of text for human readers.
     pub detail: String,
 }
 
-impl fmt::Display for BrokenOff {
+impl fmt::Display for BrokenMessage {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.detail)
     }
 }
 
-impl From<h2::Error> for BrokenOff {
+impl From<h2::Error> for BrokenMessage {
     fn from(error: h2::Error) -> Self {
-        // The streams above the last one that GOAWAY names (RFC 9113 section 6.8): no others end by it.
+        // The streams above the last one that GOAWAY names (RFC 9113 section 6.8): no others end by
+        // it.
         let is_unprocessed = error.is_go_away() && error.is_remote();
         let reason = match error.reason() {
             _ if is_unprocessed => ResetReason::Refused,
@@ -67,7 +68,7 @@ impl From<h2::Error> for BrokenOff {
     }
 }
 
-impl From<StreamError> for BrokenOff {
+impl From<StreamError> for BrokenMessage {
     fn from(error: StreamError) -> Self {
         #[expect(
             clippy::wildcard_enum_match_arm,
@@ -88,13 +89,13 @@ impl From<StreamError> for BrokenOff {
     }
 }
 
-impl From<LengthDiffers> for BrokenOff {
+impl From<LengthDiffers> for BrokenMessage {
     fn from(error: LengthDiffers) -> Self {
         Self::here(error.to_string())
     }
 }
 
-impl BrokenOff {
+impl BrokenMessage {
     /// Makes the error of a message broken off on this side.
     pub fn here(detail: impl Into<String>) -> Self {
         Self {
@@ -115,7 +116,7 @@ mod tests {
             ResetReason::Refused,
             ResetReason::Failed,
         ] {
-            let from_h2 = BrokenOff::from(h2::Error::from(reason.h2()));
+            let from_h2 = BrokenMessage::from(h2::Error::from(reason.h2()));
             assert_eq!(from_h2.reason, reason);
             assert_eq!(from_h2.reason.h3(), reason.h3());
         }

@@ -1,6 +1,6 @@
 //! Reads a body in pieces. Not for: the head before the body.
 
-use super::broken::{BrokenOff, ResetReason};
+use super::broken::{BrokenMessage, ResetReason};
 use super::{ReceivedRequest, ReceivedResponse};
 use crate::content_length::ContentLength;
 use bytes::{Buf, Bytes};
@@ -13,8 +13,8 @@ use std::task::{Context, Poll, Waker, ready};
 /// A body, read in pieces. The request for the next piece returns the previous piece to the
 /// sender's window. A drop before the end asks the sender to stop.
 pub struct BodyReader {
-    source: Source,
-    stage: Stage,
+    source: BodySource,
+    stage: ReadingStage,
     /// Length of a body over HTTP/3; the HTTP/2 library counts by itself.
     length: ContentLength,
     /// Bytes of HTTP/2 handed out and not yet returned to the window.
@@ -23,14 +23,14 @@ pub struct BodyReader {
     first: Option<Bytes>,
 }
 
-enum Source {
+enum BodySource {
     H2(RecvStream),
     Response(ReceivedResponse),
     Request(ReceivedRequest),
 }
 
 /// The stage of reading a body.
-enum Stage {
+enum ReadingStage {
     Data,
     Trailers,
     Ended(Option<HeaderMap>),
@@ -39,22 +39,25 @@ enum Stage {
 impl BodyReader {
     /// Makes a reader for a message over HTTP/2.
     pub fn h2(stream: RecvStream) -> Self {
-        Self::new(Source::H2(stream), ContentLength::default())
+        Self::new(BodySource::H2(stream), ContentLength::default())
     }
 
     /// Makes a reader for a request over HTTP/3 with these fields in the head.
     pub fn h3_request(stream: ReceivedRequest, fields: &HeaderMap) -> Self {
-        Self::new(Source::Request(stream), ContentLength::of_request(fields))
+        Self::new(
+            BodySource::Request(stream),
+            ContentLength::from_request(fields),
+        )
     }
 
     pub(super) fn h3_response(stream: ReceivedResponse, length: ContentLength) -> Self {
-        Self::new(Source::Response(stream), length)
+        Self::new(BodySource::Response(stream), length)
     }
 
-    fn new(source: Source, length: ContentLength) -> Self {
+    fn new(source: BodySource, length: ContentLength) -> Self {
         Self {
             source,
-            stage: Stage::Data,
+            stage: ReadingStage::Data,
             length,
             unreleased_bytes: 0,
             first: None,
@@ -62,16 +65,16 @@ impl BodyReader {
     }
 
     /// Returns the next piece; `None` when all were read.
-    pub async fn data(&mut self) -> Result<Option<Bytes>, BrokenOff> {
+    pub async fn data(&mut self) -> Result<Option<Bytes>, BrokenMessage> {
         poll_fn(|cx| self.poll_data(cx)).await
     }
 
     /// Returns the trailers after the last piece.
-    pub async fn trailers(&mut self) -> Result<Option<HeaderMap>, BrokenOff> {
+    pub async fn trailers(&mut self) -> Result<Option<HeaderMap>, BrokenMessage> {
         poll_fn(|cx| self.poll_trailers(cx)).await?;
         match &mut self.stage {
-            Stage::Ended(trailers) => Ok(trailers.take()),
-            Stage::Data | Stage::Trailers => Ok(None),
+            ReadingStage::Ended(trailers) => Ok(trailers.take()),
+            ReadingStage::Data | ReadingStage::Trailers => Ok(None),
         }
     }
 
@@ -94,20 +97,20 @@ impl BodyReader {
             self.first = Some(first);
         }
         let is_over = self.first.is_none() && matches!(self.poll_trailers(cx), Poll::Ready(Ok(())));
-        is_over && matches!(self.stage, Stage::Ended(None))
+        is_over && matches!(self.stage, ReadingStage::Ended(None))
     }
 
-    fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BrokenOff>> {
+    fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BrokenMessage>> {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Ok(Some(first)));
         }
-        while matches!(self.stage, Stage::Data) {
+        while matches!(self.stage, ReadingStage::Data) {
             match ready!(self.poll_frame(cx))? {
                 // HTTP/2 can end a body with a frame that has nothing in it.
                 Some(piece) if piece.is_empty() => (),
                 None => {
                     self.length.end()?;
-                    self.stage = Stage::Trailers;
+                    self.stage = ReadingStage::Trailers;
                 }
                 Some(piece) => {
                     self.length.take(piece.len())?;
@@ -118,32 +121,32 @@ impl BodyReader {
         Poll::Ready(Ok(None))
     }
 
-    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BrokenOff>> {
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BrokenMessage>> {
         Poll::Ready(Ok(match &mut self.source {
-            Source::H2(stream) => {
+            BodySource::H2(stream) => {
                 release(stream, &mut self.unreleased_bytes);
                 let piece = ready!(stream.poll_data(cx)).transpose()?;
                 self.unreleased_bytes = piece.as_ref().map_or(0, Bytes::len);
                 piece
             }
-            Source::Response(stream) => whole(ready!(stream.poll_recv_data(cx)))?,
-            Source::Request(stream) => whole(ready!(stream.poll_recv_data(cx)))?,
+            BodySource::Response(stream) => join_piece(ready!(stream.poll_recv_data(cx)))?,
+            BodySource::Request(stream) => join_piece(ready!(stream.poll_recv_data(cx)))?,
         }))
     }
 
-    fn poll_trailers(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BrokenOff>> {
-        if !matches!(self.stage, Stage::Trailers) {
+    fn poll_trailers(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BrokenMessage>> {
+        if !matches!(self.stage, ReadingStage::Trailers) {
             return match self.stage {
-                Stage::Data => Poll::Pending,
-                Stage::Trailers | Stage::Ended(_) => Poll::Ready(Ok(())),
+                ReadingStage::Data => Poll::Pending,
+                ReadingStage::Trailers | ReadingStage::Ended(_) => Poll::Ready(Ok(())),
             };
         }
         let trailers = match &mut self.source {
-            Source::H2(stream) => ready!(stream.poll_trailers(cx))?,
-            Source::Response(stream) => ready!(stream.poll_recv_trailers(cx))?,
-            Source::Request(stream) => ready!(stream.poll_recv_trailers(cx))?,
+            BodySource::H2(stream) => ready!(stream.poll_trailers(cx))?,
+            BodySource::Response(stream) => ready!(stream.poll_recv_trailers(cx))?,
+            BodySource::Request(stream) => ready!(stream.poll_recv_trailers(cx))?,
         };
-        self.stage = Stage::Ended(trailers);
+        self.stage = ReadingStage::Ended(trailers);
         Poll::Ready(Ok(()))
     }
 }
@@ -152,15 +155,15 @@ impl Drop for BodyReader {
     /// Stops the stream. The HTTP/2 library stops by itself; the HTTP/3 library would use a
     /// meaningless code.
     fn drop(&mut self) {
-        if matches!(self.stage, Stage::Ended(_)) {
+        if matches!(self.stage, ReadingStage::Ended(_)) {
             return;
         }
         let code = ResetReason::Cancelled.h3();
         match &mut self.source {
-            Source::H2(_) => (),
-            Source::Response(stream) => stream.stop_sending(code),
+            BodySource::H2(_) => (),
+            BodySource::Response(stream) => stream.stop_sending(code),
             // Who sends a request and is answered before its end has done nothing wrong.
-            Source::Request(stream) => stream.stop_sending(h3::error::Code::H3_NO_ERROR),
+            BodySource::Request(stream) => stream.stop_sending(h3::error::Code::H3_NO_ERROR),
         }
     }
 }
@@ -174,7 +177,9 @@ fn release(stream: &mut RecvStream, bytes: &mut usize) {
 }
 
 /// Returns the piece as contiguous bytes.
-fn whole(piece: Result<Option<impl Buf>, StreamError>) -> Result<Option<Bytes>, BrokenOff> {
+fn join_piece(
+    piece: Result<Option<impl Buf>, StreamError>,
+) -> Result<Option<Bytes>, BrokenMessage> {
     let piece = piece?;
     Ok(piece.map(|mut piece| piece.copy_to_bytes(piece.remaining())))
 }

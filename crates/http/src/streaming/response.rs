@@ -2,7 +2,7 @@
 //! requests.
 
 use super::ReceivedResponse;
-use super::broken::BrokenOff;
+use super::broken::BrokenMessage;
 use super::pushed::PushedResponses;
 use super::reader::BodyReader;
 use crate::content_length::ContentLength;
@@ -15,19 +15,19 @@ use std::task::{Context, Poll, ready};
 
 /// A response not yet received.
 pub struct ResponseReader {
-    source: Source,
+    source: ResponseSource,
     stream: Option<StreamId>,
     is_early: bool,
 }
 
-enum Source {
+enum ResponseSource {
     /// Over HTTP/2; the flag is true when the promises were taken.
     H2(ResponseFuture, bool),
-    H3(Waiting),
+    H3(PendingH3Response),
 }
 
 /// A response over HTTP/3; without a stream once the head was read.
-struct Waiting {
+struct PendingH3Response {
     stream: Option<Box<ReceivedResponse>>,
     is_to_head: bool,
 }
@@ -38,7 +38,7 @@ pub type ReadHead = (Response<()>, Option<BodyReader>);
 impl ResponseReader {
     pub(crate) fn h2(response: ResponseFuture) -> Self {
         Self {
-            source: Source::H2(response, false),
+            source: ResponseSource::H2(response, false),
             stream: None,
             is_early: false,
         }
@@ -48,7 +48,7 @@ impl ResponseReader {
     pub(crate) fn h3(stream: ReceivedResponse, is_to_head: bool) -> Self {
         Self {
             stream: Some(stream.id()),
-            source: Source::H3(Waiting {
+            source: ResponseSource::H3(PendingH3Response {
                 stream: Some(Box::new(stream)),
                 is_to_head,
             }),
@@ -57,7 +57,7 @@ impl ResponseReader {
     }
 
     /// Notes the request's timing: true when the head left before the handshake's end.
-    pub(crate) fn of_request_left_early(mut self, is_early: bool) -> Self {
+    pub(crate) fn with_early_request(mut self, is_early: bool) -> Self {
         self.is_early = is_early;
         self
     }
@@ -77,20 +77,20 @@ impl ResponseReader {
     /// pushes, and when already taken.
     pub fn pushes(&mut self) -> Option<PushedResponses> {
         match &mut self.source {
-            Source::H2(response, is_taken) if !*is_taken => {
+            ResponseSource::H2(response, is_taken) if !*is_taken => {
                 *is_taken = true;
                 Some(PushedResponses::h2(response.push_promises()))
             }
-            Source::H2(..) | Source::H3(_) => None,
+            ResponseSource::H2(..) | ResponseSource::H3(_) => None,
         }
     }
 
     /// Returns the next head: interim heads come without a body, the last head with the body.
     /// Nothing follows.
-    pub async fn head(&mut self) -> Result<ReadHead, BrokenOff> {
+    pub async fn head(&mut self) -> Result<ReadHead, BrokenMessage> {
         match &mut self.source {
-            Source::H2(response, _) => poll_fn(|cx| poll_h2(response, cx)).await,
-            Source::H3(waiting) => waiting.head().await,
+            ResponseSource::H2(response, _) => poll_fn(|cx| poll_h2(response, cx)).await,
+            ResponseSource::H3(waiting) => waiting.head().await,
         }
     }
 }
@@ -98,7 +98,7 @@ impl ResponseReader {
 impl Drop for ResponseReader {
     /// Asks the server to stop, like the drop of a body.
     fn drop(&mut self) {
-        if let Source::H3(waiting) = &mut self.source {
+        if let ResponseSource::H3(waiting) = &mut self.source {
             drop(waiting.body(ContentLength::default()));
         }
     }
@@ -107,7 +107,7 @@ impl Drop for ResponseReader {
 fn poll_h2(
     response: &mut ResponseFuture,
     cx: &mut Context<'_>,
-) -> Poll<Result<ReadHead, BrokenOff>> {
+) -> Poll<Result<ReadHead, BrokenMessage>> {
     if let Poll::Ready(Some(interim)) = response.poll_informational(cx) {
         return Poll::Ready(Ok((interim?, None)));
     }
@@ -117,16 +117,16 @@ fn poll_h2(
     Poll::Ready(Ok((head, Some(BodyReader::h2(body)))))
 }
 
-impl Waiting {
-    async fn head(&mut self) -> Result<ReadHead, BrokenOff> {
+impl PendingH3Response {
+    async fn head(&mut self) -> Result<ReadHead, BrokenMessage> {
         let Some(stream) = &mut self.stream else {
-            return Err(BrokenOff::here("the response was read"));
+            return Err(BrokenMessage::here("the response was read"));
         };
         let head = stream.recv_response().await?;
         if head.status().is_informational() {
             return Ok((head, None));
         }
-        let length = ContentLength::of_response(&head, self.is_to_head);
+        let length = ContentLength::from_response(&head, self.is_to_head);
         let body = self.body(length);
         Ok((head, body))
     }

@@ -12,10 +12,10 @@ use tokio::time::timeout;
 
 const LONG: Duration = Duration::from_secs(20);
 
-type Taken = (Request<h2::RecvStream>, SendResponse<Bytes>);
+type AcceptedRequest = (Request<h2::RecvStream>, SendResponse<Bytes>);
 
 /// A client, and the one request its server gets.
-async fn pair() -> (H2Client, oneshot::Receiver<Taken>) {
+async fn pair() -> (H2Client, oneshot::Receiver<AcceptedRequest>) {
     let (near, far) = tokio::io::duplex(1 << 16);
     let (sender, taken) = oneshot::channel();
     tokio::spawn(async move {
@@ -30,7 +30,7 @@ async fn pair() -> (H2Client, oneshot::Receiver<Taken>) {
     (H2Client::open(near, Arc::default()).await.unwrap(), taken)
 }
 
-async fn begun(ends: bool) -> (H2Client, BodyWriter, ResponseReader, Taken) {
+async fn begun(ends: bool) -> (H2Client, BodyWriter, ResponseReader, AcceptedRequest) {
     let (client, taken) = pair().await;
     let request = Request::post("https://a.test/").body(()).unwrap();
     let (writer, reader) = client.begin(request, ends).await.unwrap();
@@ -121,7 +121,7 @@ async fn a_writer_learns_that_nobody_wants_it() {
     let (_client, up, response, (request, mut respond)) = begun(true).await;
     let mut down = BodyWriter::h2(respond.send_response(Response::new(()), false).unwrap());
     drop((up, response, request));
-    timeout(LONG, down.unwanted()).await.unwrap();
+    timeout(LONG, down.wait_until_unwanted()).await.unwrap();
     let sent = down.send(Bytes::from_static(b"late")).await;
     assert_eq!(sent.unwrap_err().reason, ResetReason::Cancelled);
 }

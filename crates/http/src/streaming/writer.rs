@@ -1,6 +1,6 @@
 //! Writes a body in pieces. Not for: the head before the body.
 
-use super::broken::{BrokenOff, ResetReason};
+use super::broken::{BrokenMessage, ResetReason};
 use super::{SentRequest, SentResponse};
 use bytes::Bytes;
 use h2::SendStream;
@@ -10,11 +10,11 @@ use std::future::poll_fn;
 /// A body, written in pieces, each once the receiver's window has room. A drop before the end
 /// resets the stream.
 pub struct BodyWriter {
-    sink: Sink,
+    sink: BodySink,
     is_over: bool,
 }
 
-enum Sink {
+enum BodySink {
     H2(SendStream<Bytes>),
     Request(SentRequest),
     Response(SentResponse),
@@ -25,27 +25,27 @@ enum Sink {
 impl BodyWriter {
     /// Makes a writer for a message over HTTP/2.
     pub fn h2(stream: SendStream<Bytes>) -> Self {
-        Self::new(Sink::H2(stream))
+        Self::new(BodySink::H2(stream))
     }
 
     /// Makes a writer for a response over HTTP/3, after the head.
     pub fn h3_response(stream: SentResponse) -> Self {
-        Self::new(Sink::Response(stream))
+        Self::new(BodySink::Response(stream))
     }
 
     pub(crate) fn h3_request(stream: SentRequest) -> Self {
-        Self::new(Sink::Request(stream))
+        Self::new(BodySink::Request(stream))
     }
 
     /// Makes a writer for a message ended with the head.
     pub fn nothing() -> Self {
         Self {
-            sink: Sink::Nothing,
+            sink: BodySink::Nothing,
             is_over: true,
         }
     }
 
-    fn new(sink: Sink) -> Self {
+    fn new(sink: BodySink) -> Self {
         Self {
             sink,
             is_over: false,
@@ -53,39 +53,39 @@ impl BodyWriter {
     }
 
     /// Hands a piece to the connection, once the window has room.
-    pub async fn send(&mut self, piece: Bytes) -> Result<(), BrokenOff> {
+    pub async fn send(&mut self, piece: Bytes) -> Result<(), BrokenMessage> {
         if piece.is_empty() {
             return Ok(());
         }
         match &mut self.sink {
-            Sink::H2(stream) => send_h2(stream, piece).await,
-            Sink::Request(stream) => Ok(stream.send_data(piece).await?),
-            Sink::Response(stream) => Ok(stream.send_data(piece).await?),
-            Sink::Nothing => Err(BrokenOff::here("a body after a message without one")),
+            BodySink::H2(stream) => send_h2(stream, piece).await,
+            BodySink::Request(stream) => Ok(stream.send_data(piece).await?),
+            BodySink::Response(stream) => Ok(stream.send_data(piece).await?),
+            BodySink::Nothing => Err(BrokenMessage::here("a body after a message without one")),
         }
     }
 
     /// Ends the body, with trailers if there are any.
-    pub async fn finish(&mut self, trailers: Option<HeaderMap>) -> Result<(), BrokenOff> {
+    pub async fn finish(&mut self, trailers: Option<HeaderMap>) -> Result<(), BrokenMessage> {
         if self.is_over {
             return Ok(());
         }
         match (&mut self.sink, trailers) {
-            (Sink::H2(stream), Some(trailers)) => stream.send_trailers(trailers)?,
-            (Sink::H2(stream), None) => stream.send_data(Bytes::new(), true)?,
-            (Sink::Request(stream), trailers) => {
+            (BodySink::H2(stream), Some(trailers)) => stream.send_trailers(trailers)?,
+            (BodySink::H2(stream), None) => stream.send_data(Bytes::new(), true)?,
+            (BodySink::Request(stream), trailers) => {
                 if let Some(trailers) = trailers {
                     stream.send_trailers(trailers).await?;
                 }
                 stream.finish().await?;
             }
-            (Sink::Response(stream), trailers) => {
+            (BodySink::Response(stream), trailers) => {
                 if let Some(trailers) = trailers {
                     stream.send_trailers(trailers).await?;
                 }
                 stream.finish().await?;
             }
-            (Sink::Nothing, _) => (),
+            (BodySink::Nothing, _) => (),
         }
         self.is_over = true;
         Ok(())
@@ -97,17 +97,17 @@ impl BodyWriter {
             return;
         }
         match &mut self.sink {
-            Sink::H2(stream) => stream.send_reset(reason.h2()),
-            Sink::Request(stream) => stream.stop_stream(reason.h3()),
-            Sink::Response(stream) => stream.stop_stream(reason.h3()),
-            Sink::Nothing => (),
+            BodySink::H2(stream) => stream.send_reset(reason.h2()),
+            BodySink::Request(stream) => stream.stop_stream(reason.h3()),
+            BodySink::Response(stream) => stream.stop_stream(reason.h3()),
+            BodySink::Nothing => (),
         }
     }
 
     /// Resolves when an HTTP/2 receiver no longer wants the body. Never resolves over HTTP/3, where
-    /// the stream's own [`crate::quic_streams::TakenBack`] resolves.
-    pub async fn unwanted(&mut self) {
-        if let Sink::H2(stream) = &mut self.sink {
+    /// the stream's own [`crate::quic_streams::CancellationFuture`] resolves.
+    pub async fn wait_until_unwanted(&mut self) {
+        if let BodySink::H2(stream) = &mut self.sink {
             let _ = poll_fn(|cx| stream.poll_reset(cx)).await;
         } else {
             std::future::pending::<()>().await;
@@ -123,11 +123,11 @@ impl Drop for BodyWriter {
     }
 }
 
-async fn send_h2(stream: &mut SendStream<Bytes>, mut piece: Bytes) -> Result<(), BrokenOff> {
+async fn send_h2(stream: &mut SendStream<Bytes>, mut piece: Bytes) -> Result<(), BrokenMessage> {
     while !piece.is_empty() {
         stream.reserve_capacity(piece.len());
         let room = poll_fn(|cx| stream.poll_capacity(cx)).await;
-        let gone = || BrokenOff {
+        let gone = || BrokenMessage {
             reason: ResetReason::Cancelled,
             detail: "the receiver does not want it any more".to_owned(),
         };

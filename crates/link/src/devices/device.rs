@@ -1,11 +1,11 @@
-//! The devices the ferry reads packets from and writes packets to: one device per host. Not for:
-//! making a host's device (see `path`), nor deciding when to read.
+//! The devices the forwarder reads packets from and writes packets to: one device per host. Not
+//! for: making a host's device (see `path`), nor deciding when to read.
 
 use crate::clock::monotonic_ns;
 use crate::devices::arrival::Arrival;
 use crate::devices::offload::{HEADER_BYTES, Offload};
+use crate::devices::packet_buffer::PacketBuffer;
 use crate::devices::packet_device::PacketDevice;
-use crate::devices::parcel::PacketBuffer;
 use nix::errno::Errno;
 use nix::unistd::{read, write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -40,13 +40,13 @@ impl Device {
     }
 
     /// Hands a packet or train to the host.
-    pub fn send(&mut self, parcel: &mut PacketBuffer) -> Result<(), Errno> {
+    pub fn send(&mut self, packet_buffer: &mut PacketBuffer) -> Result<(), Errno> {
         match self {
             Self::Tun(device) => {
-                let header = parcel.offload.encode();
-                write(&device.descriptor, parcel.prepend_header(header)).map(drop)
+                let header = packet_buffer.offload.encode();
+                write(&device.descriptor, packet_buffer.prepend_header(header)).map(drop)
             }
-            Self::Packet(device) => device.send(parcel),
+            Self::Packet(device) => device.send(packet_buffer),
         }
     }
 

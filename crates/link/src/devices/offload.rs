@@ -2,8 +2,8 @@
 //! section 5.1.6). Packets come with an unfinished checksum. Frames come with a train of TCP
 //! segments, not yet cut by the sender's kernel. Cutting a frame here makes every segment a
 //! separate packet for the model, at a fraction of the cost of reading each segment. Not for:
-//! deciding whether to cut a frame (see `lane`), nor for protocols other than TCP: the kernel cuts
-//! their frames.
+//! deciding whether to cut a frame (see `direction_queue`), nor for protocols other than TCP: the
+//! kernel cuts their frames.
 
 /// Length of the header in front of each packet.
 pub const HEADER_BYTES: usize = 10;
@@ -69,7 +69,8 @@ impl Offload {
             return;
         }
         // The field holds the pseudo-header's sum already. UDP's checksum of 0 is sent as its
-        // complement, since 0 says there is none (RFC 768); TCP's is sent as 0 (RFC 1624, section 3).
+        // complement, since 0 says there is none (RFC 768); TCP's is sent as 0 (RFC 1624, section
+        // 3).
         let sum = match !fold(sum_of(&packet[start..])) {
             0 if self.checksum_offset == UDP_CHECKSUM_OFFSET => 0xffff,
             sum => sum,
@@ -91,7 +92,7 @@ pub struct Train {
 impl Train {
     /// Returns the division of a frame; a frame without a train of TCP segments is a single packet.
     pub fn divide_frame(offload: Offload, frame: &[u8]) -> Self {
-        Self::of_segments(offload, frame).unwrap_or(Self {
+        Self::from_segments(offload, frame).unwrap_or(Self {
             frame_bytes: frame.len(),
             tcp_start: 0,
             header_bytes: 0,
@@ -100,7 +101,7 @@ impl Train {
         })
     }
 
-    fn of_segments(offload: Offload, frame: &[u8]) -> Option<Self> {
+    fn from_segments(offload: Offload, frame: &[u8]) -> Option<Self> {
         if !matches!(offload.gso_type, GSO_TCP_V4 | GSO_TCP_V6) || offload.segment_bytes == 0 {
             return None;
         }
@@ -381,7 +382,7 @@ mod tests {
     #[test]
     fn what_is_no_train_is_one_packet() {
         let plain = frame(b"x");
-        for one in [
+        for frame in [
             Offload::default(),
             Offload {
                 gso_type: 3,
@@ -396,10 +397,10 @@ mod tests {
                 ..offload(100)
             },
         ] {
-            let train = Train::divide_frame(one, &plain);
+            let train = Train::divide_frame(frame, &plain);
             assert_eq!((train.count(), train.total_bytes()), (1, plain.len()));
             let mut packet = Vec::new();
-            assert_eq!(train.cut(one, &plain, 0, &mut packet), one);
+            assert_eq!(train.cut(frame, &plain, 0, &mut packet), frame);
             assert_eq!(packet, plain);
         }
     }

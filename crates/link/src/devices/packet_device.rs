@@ -13,7 +13,7 @@ mod stamps;
 use crate::clock::monotonic_ns;
 use crate::devices::arrival::Arrival;
 use crate::devices::offload::Offload;
-use crate::devices::parcel::PacketBuffer;
+use crate::devices::packet_buffer::PacketBuffer;
 use ethernet::{HardwareAddress, header, ip_packet};
 use nix::errno::Errno;
 use nix::sys::socket::{getsockopt, sockopt};
@@ -89,10 +89,10 @@ impl PacketDevice {
     }
 
     /// Hands an IP packet to the host.
-    pub fn send(&mut self, parcel: &mut PacketBuffer) -> Result<(), Errno> {
+    pub fn send(&mut self, packet_buffer: &mut PacketBuffer) -> Result<(), Errno> {
         let Addresses { host, far } = self.addresses;
-        let header = header(host, far, parcel.packet()).ok_or(Errno::EPROTONOSUPPORT)?;
-        write(&self.socket, parcel.prepend_header(header)).map(drop)
+        let header = header(host, far, packet_buffer.packet()).ok_or(Errno::EPROTONOSUPPORT)?;
+        write(&self.socket, packet_buffer.prepend_header(header)).map(drop)
     }
 
     /// Returns the number of the host's packets lost here since the last call. Lost are packets

@@ -112,7 +112,7 @@ impl<T: Copy> Codel<T> {
                 (taken, ok_to_drop) = self.take_first(now_ns);
                 self.is_dropping = ok_to_drop;
                 if ok_to_drop {
-                    self.drop_next_ns = self.after_drop_ns(self.drop_next_ns);
+                    self.drop_next_ns = self.next_drop_ns(self.drop_next_ns);
                 }
             }
         } else if ok_to_drop {
@@ -153,12 +153,12 @@ impl<T: Copy> Codel<T> {
         } else {
             1
         };
-        self.drop_next_ns = self.after_drop_ns(now_ns);
+        self.drop_next_ns = self.next_drop_ns(now_ns);
         self.last_count = self.count;
     }
 
     /// Computes the RFC's control_law.
-    fn after_drop_ns(&self, from_ns: u64) -> u64 {
+    fn next_drop_ns(&self, from_ns: u64) -> u64 {
         from_ns + (self.settings.interval_ns as f64 / (self.count as f64).sqrt()) as u64
     }
 

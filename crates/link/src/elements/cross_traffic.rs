@@ -3,7 +3,7 @@
 //! take room in the queue and time on the link. Not for: their fate there.
 
 use crate::elements::random::RandomStream;
-use resolab_record::CrossTraffic as Wanted;
+use resolab_record::CrossTraffic;
 use resolab_record::CrossTrafficModel;
 
 /// Warm-up of the cross traffic, in ns. Arrivals begin this long before the first measured packet,
@@ -15,17 +15,17 @@ pub const DEFAULT_PACKET_BYTES: u32 = 1_500;
 
 /// The arrivals of cross traffic.
 #[derive(Debug, Clone)]
-pub struct CrossTraffic {
-    wanted: Option<Wanted>,
+pub struct CrossTrafficArrivals {
+    wanted: Option<CrossTraffic>,
     stream: RandomStream,
     /// The next arrival and the end of the arrival's burst.
     next: Option<(u64, u64)>,
     seen_ns: u64,
 }
 
-impl CrossTraffic {
+impl CrossTrafficArrivals {
     /// Makes arrivals by `wanted` (checked), driven by `stream`.
-    pub fn new(wanted: Option<Wanted>, stream: RandomStream) -> Self {
+    pub fn new(wanted: Option<CrossTraffic>, stream: RandomStream) -> Self {
         Self {
             wanted,
             stream,
@@ -35,7 +35,7 @@ impl CrossTraffic {
     }
 
     /// Changes to another kind and, if given, another stream.
-    pub fn change(&mut self, wanted: Option<Wanted>, stream: Option<RandomStream>) {
+    pub fn change(&mut self, wanted: Option<CrossTraffic>, stream: Option<RandomStream>) {
         if self.wanted != wanted || stream.is_some() {
             self.next = None;
         }
@@ -59,14 +59,14 @@ impl CrossTraffic {
             self.seen_ns = self.seen_ns.max(now_ns);
             return None;
         }
-        self.next = Some(self.after(&wanted, at_ns, burst_end_ns));
+        self.next = Some(self.advance(&wanted, at_ns, burst_end_ns));
         Some((at_ns, wanted.packet_bytes.unwrap_or(DEFAULT_PACKET_BYTES)))
     }
 
     /// Returns the first arrival after `from_ns` of a stationary process.
-    fn begin(&mut self, wanted: &Wanted, from_ns: u64) -> (u64, u64) {
-        let Some((on_ns, off_ns)) = on_and_off_ns(wanted) else {
-            return self.after(wanted, from_ns, u64::MAX);
+    fn begin(&mut self, wanted: &CrossTraffic, from_ns: u64) -> (u64, u64) {
+        let Some((on_ns, off_ns)) = mean_on_off_ns(wanted) else {
+            return self.advance(wanted, from_ns, u64::MAX);
         };
         let is_on = self.stream.next_ratio() * (on_ns + off_ns) < on_ns;
         let burst_end_ns = if is_on {
@@ -74,16 +74,21 @@ impl CrossTraffic {
         } else {
             from_ns
         };
-        self.after(wanted, from_ns, burst_end_ns)
+        self.advance(wanted, from_ns, burst_end_ns)
     }
 
     /// Returns the arrival after `at_ns` in a burst until `burst_end_ns`, or in a later burst.
-    fn after(&mut self, wanted: &Wanted, mut at_ns: u64, mut burst_end_ns: u64) -> (u64, u64) {
+    fn advance(
+        &mut self,
+        wanted: &CrossTraffic,
+        mut at_ns: u64,
+        mut burst_end_ns: u64,
+    ) -> (u64, u64) {
         let packet_bytes = wanted.packet_bytes.unwrap_or(DEFAULT_PACKET_BYTES);
         let gap_ns = f64::from(packet_bytes) * 8e9 / wanted.rate_bps;
         loop {
             at_ns = at_ns.saturating_add(self.exponential_ns(gap_ns));
-            let Some((on_ns, off_ns)) = on_and_off_ns(wanted) else {
+            let Some((on_ns, off_ns)) = mean_on_off_ns(wanted) else {
                 return (at_ns, burst_end_ns);
             };
             if at_ns <= burst_end_ns {
@@ -101,7 +106,7 @@ impl CrossTraffic {
 }
 
 /// Returns the mean times on and off; `None` if always on.
-fn on_and_off_ns(wanted: &Wanted) -> Option<(f64, f64)> {
+fn mean_on_off_ns(wanted: &CrossTraffic) -> Option<(f64, f64)> {
     match wanted.model {
         CrossTrafficModel::Poisson => None,
         CrossTrafficModel::OnOff => Some((wanted.on_ms? * 1e6, wanted.off_ms? * 1e6)),
@@ -112,8 +117,8 @@ fn on_and_off_ns(wanted: &Wanted) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
 
-    fn poisson(rate_bps: f64) -> Wanted {
-        Wanted {
+    fn poisson(rate_bps: f64) -> CrossTraffic {
+        CrossTraffic {
             model: CrossTrafficModel::Poisson,
             rate_bps,
             packet_bytes: None,
@@ -122,8 +127,8 @@ mod tests {
         }
     }
 
-    fn on_off(rate_bps: f64, on_ms: f64, off_ms: f64) -> Wanted {
-        Wanted {
+    fn on_off(rate_bps: f64, on_ms: f64, off_ms: f64) -> CrossTraffic {
+        CrossTraffic {
             model: CrossTrafficModel::OnOff,
             on_ms: Some(on_ms),
             off_ms: Some(off_ms),
@@ -131,11 +136,11 @@ mod tests {
         }
     }
 
-    fn traffic(wanted: Wanted, seed: u64) -> CrossTraffic {
-        CrossTraffic::new(Some(wanted), RandomStream::derive(seed, "cross"))
+    fn traffic(wanted: CrossTraffic, seed: u64) -> CrossTrafficArrivals {
+        CrossTrafficArrivals::new(Some(wanted), RandomStream::derive(seed, "cross"))
     }
 
-    fn arrivals(traffic: &mut CrossTraffic, seconds: u64) -> Vec<u64> {
+    fn arrivals(traffic: &mut CrossTrafficArrivals, seconds: u64) -> Vec<u64> {
         (0..=seconds * 10)
             .flat_map(|tenth| {
                 let until_ns = tenth * 100_000_000;
@@ -210,7 +215,7 @@ mod tests {
 
     #[test]
     fn none_is_none() {
-        let mut silent = CrossTraffic::new(None, RandomStream::derive(1, "cross"));
+        let mut silent = CrossTrafficArrivals::new(None, RandomStream::derive(1, "cross"));
         assert_eq!(silent.take_until(u64::MAX), None);
     }
 }

@@ -8,7 +8,7 @@ use resolab_record::DirectionProfile;
 /// A one-way delay, constant or varying.
 #[derive(Debug, Clone)]
 pub struct Delay {
-    way: DelayKind,
+    kind: DelayKind,
 }
 
 #[derive(Debug, Clone)]
@@ -24,30 +24,30 @@ impl Delay {
     /// Makes the profile's delay; `stream` drives the variation.
     pub fn new(profile: &DirectionProfile, stream: RandomStream) -> Self {
         Self {
-            way: DelayKind::new(profile, JitterNumbers::new(stream)),
+            kind: DelayKind::new(profile, JitterNumbers::new(stream)),
         }
     }
 
     /// Changes to another delay. Without a new stream, a varying delay continues from the present
     /// state.
     pub fn change(&mut self, profile: &DirectionProfile, stream: Option<RandomStream>) {
-        let numbers = match (&self.way, stream) {
+        let numbers = match (&self.kind, stream) {
             (_, Some(stream)) => JitterNumbers::new(stream),
             (DelayKind::Constant { numbers, .. }, None) => numbers.clone(),
             (DelayKind::Varying(varying), None) => varying.clone().into_numbers(),
         };
-        self.way = DelayKind::new(profile, numbers);
+        self.kind = DelayKind::new(profile, numbers);
     }
 
     /// Returns true when packets may overtake each other.
     pub fn reorders(&self) -> bool {
-        matches!(&self.way, DelayKind::Varying(varying) if varying.reorders())
+        matches!(&self.kind, DelayKind::Varying(varying) if varying.reorders())
     }
 
     /// Returns the arrival time after a departure at `departure_ns`, without keeping order.
     pub fn arrival_ns(&mut self, departure_ns: u64) -> u64 {
         departure_ns
-            + match &mut self.way {
+            + match &mut self.kind {
                 DelayKind::Constant { delay_ns, .. } => *delay_ns,
                 DelayKind::Varying(varying) => varying.delay_ns(departure_ns),
             }

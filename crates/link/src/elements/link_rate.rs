@@ -1,7 +1,7 @@
 //! The link's rate, constant or by a trace, and changing between the two. Not for: the service
 //! itself (see `rate` and `trace_rate`).
 
-use crate::elements::rate::{ConstantRate, Service};
+use crate::elements::rate::{ConstantRate, ServiceTime};
 use crate::elements::trace::Trace;
 use crate::elements::trace_rate::TraceRate;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl LinkRate {
     }
 
     /// Serves a packet of `bytes` arriving at `now_ns`.
-    pub fn serve(&mut self, now_ns: u64, bytes: u32) -> Service {
+    pub fn serve(&mut self, now_ns: u64, bytes: u32) -> ServiceTime {
         match self {
             Self::Constant(rate) => rate.serve(now_ns, bytes),
             Self::Trace(rate) => rate.serve(now_ns, bytes),

@@ -14,7 +14,7 @@ pub struct QueueLimit {
 
 impl QueueLimit {
     /// Returns the limit of a complete profile.
-    pub fn of(profile: &DirectionProfile) -> Self {
+    pub fn from_profile(profile: &DirectionProfile) -> Self {
         Self {
             bytes: profile.queue_bytes,
             packets_count: profile.queue_packets,

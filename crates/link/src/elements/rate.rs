@@ -4,7 +4,7 @@
 
 /// A packet's time on the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Service {
+pub struct ServiceTime {
     /// Departure of the first bit, in ns; before, the packet waits.
     pub start_ns: u64,
     /// Departure of the last bit, in ns.
@@ -49,14 +49,14 @@ impl ConstantRate {
     }
 
     /// Serves a packet of `bytes` arriving at `now_ns`.
-    pub fn serve(&mut self, now_ns: u64, bytes: u32) -> Service {
+    pub fn serve(&mut self, now_ns: u64, bytes: u32) -> ServiceTime {
         let start_ns = self.next_start_ns(now_ns);
         if now_ns > self.busy_until_ns {
             self.remainder = 0;
         }
         let Some(rate) = self.rate_millibits else {
             self.busy_until_ns = start_ns;
-            return Service {
+            return ServiceTime {
                 start_ns,
                 finish_ns: start_ns,
             };
@@ -65,7 +65,7 @@ impl ConstantRate {
         let work = u64::from(bytes) * 8 * 1_000_000_000_000 + self.remainder;
         self.remainder = work % rate;
         self.busy_until_ns = start_ns + work / rate;
-        Service {
+        ServiceTime {
             start_ns,
             finish_ns: self.busy_until_ns,
         }
@@ -87,7 +87,7 @@ mod tests {
         let service = link.serve(5_000, 1_500);
         assert_eq!(
             service,
-            Service {
+            ServiceTime {
                 start_ns: 5_000,
                 finish_ns: 1_005_000
             }
@@ -100,7 +100,7 @@ mod tests {
         link.serve(0, 1_500);
         assert_eq!(
             link.serve(1, 1_500),
-            Service {
+            ServiceTime {
                 start_ns: 1_000_000,
                 finish_ns: 2_000_000
             }
@@ -112,7 +112,7 @@ mod tests {
         let mut link = ConstantRate::new(None);
         assert_eq!(
             link.serve(9, 1_500),
-            Service {
+            ServiceTime {
                 start_ns: 9,
                 finish_ns: 9
             }
@@ -126,7 +126,7 @@ mod tests {
         link.change(Some(120_000_000.0));
         assert_eq!(
             link.serve(0, 1_500),
-            Service {
+            ServiceTime {
                 start_ns: 1_000_000,
                 finish_ns: 1_100_000
             }

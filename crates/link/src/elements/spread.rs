@@ -52,7 +52,7 @@ impl Spread {
                 deviation_ms,
             } => mean_ms + deviation_ms * number,
             Self::Lognormal { location, scale } => (location + scale * number).exp(),
-            Self::Quantiles(values_ms) => between(values_ms, normal_share_below(number)),
+            Self::Quantiles(values_ms) => interpolate(values_ms, normal_share_below(number)),
         };
         (delay_ms.max(0.0) * 1e6).round() as u64
     }
@@ -77,7 +77,7 @@ pub fn deviation_ms(wanted: &Jitter) -> f64 {
     (square - mean * mean).max(0.0).sqrt()
 }
 
-fn between(values: &[f64], share: f64) -> f64 {
+fn interpolate(values: &[f64], share: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else {
         return 0.0;
     };

@@ -5,7 +5,7 @@
 //! the opportunity's millisecond. The trace starts with the first packet. Not for: reading traces
 //! (see `trace`).
 
-use crate::elements::rate::Service;
+use crate::elements::rate::ServiceTime;
 use crate::elements::trace::{OPPORTUNITY_BYTES, Trace};
 use std::sync::Arc;
 
@@ -65,23 +65,23 @@ impl TraceRate {
     }
 
     /// Serves a packet of `bytes` arriving at `now_ns`.
-    pub fn serve(&mut self, now_ns: u64, bytes: u32) -> Service {
+    pub fn serve(&mut self, now_ns: u64, bytes: u32) -> ServiceTime {
         let origin_ns = *self.origin_ns.get_or_insert(now_ns);
         let mut at = self.next_usable(now_ns, origin_ns);
         let start_ns = origin_ns + self.time_ms(at) * NS_PER_MS;
         let mut wanted_bytes = bytes + PER_PACKET_BYTES;
         while wanted_bytes > at.left_bytes {
             wanted_bytes -= at.left_bytes;
-            at = self.after(at);
+            at = self.advance(at);
         }
         at.left_bytes -= wanted_bytes;
         self.finish_ns = origin_ns + self.time_ms(at) * NS_PER_MS;
         self.current = if at.left_bytes == 0 {
-            self.after(at)
+            self.advance(at)
         } else {
             at
         };
-        Service {
+        ServiceTime {
             start_ns,
             finish_ns: self.finish_ns,
         }
@@ -104,7 +104,7 @@ impl TraceRate {
         }
     }
 
-    fn after(&self, opportunity: Opportunity) -> Opportunity {
+    fn advance(&self, opportunity: Opportunity) -> Opportunity {
         let next = opportunity.index + 1;
         let count = self.trace.opportunities_ms().len();
         Opportunity {
@@ -185,7 +185,7 @@ mod tests {
 
     /// Runs mahimahi's loop, written out. A packet arriving in a millisecond waits. Each later
     /// opportunity gives bytes to waiting packets, first come first served.
-    fn by_the_loop(times_ms: &[u64], packets: &[(u64, u32)]) -> Vec<u64> {
+    fn loop_times(times_ms: &[u64], packets: &[(u64, u32)]) -> Vec<u64> {
         let (mut waiting, mut finishes) = (VecDeque::new(), Vec::new());
         let mut arrivals = packets.iter().peekable();
         let period_ms = *times_ms.last().unwrap();
@@ -238,7 +238,7 @@ mod tests {
                 link.serve(at_ms * MS, *bytes);
             }
             let mut again = TraceRate::new(Arc::new(Trace::parse(&text).unwrap()), 0);
-            prop_assert_eq!(finishes_ms(&mut again, &packets), by_the_loop(&times_ms, &packets));
+            prop_assert_eq!(finishes_ms(&mut again, &packets), loop_times(&times_ms, &packets));
         }
     }
 }

@@ -32,7 +32,7 @@ pub enum MountError {
 pub fn prepare(program: &Program, fresh_proc: bool) -> Result<(), MountError> {
     let none: Option<&str> = None;
     let resolver = resolver_text(program);
-    make_private().map_err(other("make mounts private"))?;
+    make_private().map_err(other_error("make mounts private"))?;
     if fresh_proc {
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
         mount(Some("proc"), "/proc", Some("proc"), flags, none).map_err(MountError::ProcRefused)?;
@@ -41,13 +41,13 @@ pub fn prepare(program: &Program, fresh_proc: bool) -> Result<(), MountError> {
         .iter()
         .filter(|folder| Path::new(folder).is_dir())
     {
-        cover(folder).map_err(other("mask resolving services"))?;
+        cover(folder).map_err(other_error("mask resolving services"))?;
     }
-    cover(SCRATCH_FOLDER).map_err(other("make a private /tmp for a moment"))?;
+    cover(SCRATCH_FOLDER).map_err(other_error("make a private /tmp for a moment"))?;
     let result = bind_files(program, resolver.as_deref());
     let uncovered = umount2(SCRATCH_FOLDER, MntFlags::MNT_DETACH);
     result?;
-    uncovered.map_err(other("uncover /tmp"))
+    uncovered.map_err(other_error("uncover /tmp"))
 }
 
 /// Makes every mount of this namespace private, hidden from the parent namespace. After chroot(2)
@@ -142,7 +142,7 @@ fn cover(folder: &str) -> Result<(), Errno> {
     )
 }
 
-fn other(attempt: &'static str) -> impl Fn(Errno) -> MountError {
+fn other_error(attempt: &'static str) -> impl Fn(Errno) -> MountError {
     move |error| MountError::Other(format!("{attempt}: {error}"))
 }
 

@@ -8,7 +8,7 @@ use nix::net::if_::if_nametoindex;
 use std::net::IpAddr;
 
 /// Transmit queue of the devices, in packets. With the default of 500, TCP bursts lose packets
-/// before the ferry reads them (mahimahi issue 132).
+/// before the forwarder reads them (mahimahi issue 132).
 const QUEUE_PACKETS: u32 = 10_000;
 
 /// The device leading away from a host.

@@ -4,7 +4,7 @@
 use caps::{CapSet, Capability, CapsHashSet};
 
 /// The rights a running path still needs. `NET_ADMIN` is for changing MTUs and reading devices'
-/// counters by rtnetlink. `SYS_NICE` is for starting threads beside the ferry's scheduling.
+/// counters by rtnetlink. `SYS_NICE` is for starting threads beside the forwarder's scheduling.
 /// `DAC_OVERRIDE` is for captures in the requesting user's folders.
 pub const KEPT: [Capability; 3] = [
     Capability::CAP_NET_ADMIN,

@@ -15,10 +15,10 @@ fn profile(delay_ms: f64, rate_bps: Option<f64>, queue_bytes: Option<u64>) -> Di
     }
 }
 
-fn released(fate: Fate) -> u64 {
+fn released(fate: PacketFate) -> u64 {
     match fate {
-        Fate::Release { at_ns } => at_ns,
-        fate @ (Fate::Drop(_) | Fate::Waits) => panic!("not released: {fate:?}"),
+        PacketFate::Release { at_ns } => at_ns,
+        fate @ (PacketFate::Drop(_) | PacketFate::Waits) => panic!("not released: {fate:?}"),
     }
 }
 
@@ -46,9 +46,9 @@ fn the_delay_line_does_not_fill_the_queue() {
 #[test]
 fn a_burst_is_cut_at_the_queue_limit() {
     let mut link = DirectionModel::new(&profile(5.0, Some(12e6), Some(4_500)), "up", 1);
-    let fates: Vec<Fate> = (0..6).map(|_| link.arrival(0, 1_500)).collect();
+    let fates: Vec<PacketFate> = (0..6).map(|_| link.arrival(0, 1_500)).collect();
     assert_eq!(released(fates[3]), 4_000_000 + 5_000_000);
-    assert_eq!(fates[4..], [Fate::Drop(DropCause::QueueFull); 2]);
+    assert_eq!(fates[4..], [PacketFate::Drop(DropCause::QueueFull); 2]);
 }
 
 /// Of a burst of six the policer takes three; they pass without a wait, and who was dropped takes
@@ -63,9 +63,9 @@ fn a_policer_drops_before_the_queue_and_holds_nobody() {
         ..profile(5.0, None, None)
     };
     let mut link = DirectionModel::new(&policed, "down", 1);
-    let fates: Vec<Fate> = (0..6).map(|_| link.arrival(0, 1_500)).collect();
-    assert_eq!(fates[..3], [Fate::Release { at_ns: 5_000_000 }; 3]);
-    assert_eq!(fates[3..], [Fate::Drop(DropCause::Policer); 3]);
+    let fates: Vec<PacketFate> = (0..6).map(|_| link.arrival(0, 1_500)).collect();
+    assert_eq!(fates[..3], [PacketFate::Release { at_ns: 5_000_000 }; 3]);
+    assert_eq!(fates[3..], [PacketFate::Drop(DropCause::Policer); 3]);
     assert_eq!(released(link.arrival(1_000_000, 1_500)), 6_000_000);
 
     let behind = DirectionProfile {
@@ -74,10 +74,10 @@ fn a_policer_drops_before_the_queue_and_holds_nobody() {
         ..policed
     };
     link.change(&behind, Some(1), 1_000_000);
-    let fates: Vec<Fate> = (0..4).map(|_| link.arrival(1_000_000, 1_500)).collect();
+    let fates: Vec<PacketFate> = (0..4).map(|_| link.arrival(1_000_000, 1_500)).collect();
     assert_eq!(released(fates[1]), 3_000_000 + 5_000_000);
-    assert_eq!(fates[2], Fate::Drop(DropCause::QueueFull));
-    assert_eq!(fates[3], Fate::Drop(DropCause::Policer));
+    assert_eq!(fates[2], PacketFate::Drop(DropCause::QueueFull));
+    assert_eq!(fates[3], PacketFate::Drop(DropCause::Policer));
 }
 
 /// The n-th packet meets the n-th draw of the loss, whether a policer drops it or not.
@@ -98,7 +98,7 @@ fn a_policer_does_not_move_the_losses() {
         let mut link = DirectionModel::new(profile, "up", 3);
         let fates = (0..2_000).map(|index| link.arrival(index * 100_000, 100));
         fates
-            .map(|fate| fate == Fate::Drop(DropCause::Loss))
+            .map(|fate| fate == PacketFate::Drop(DropCause::Loss))
             .collect()
     };
     assert_eq!(lost(&lossy), lost(&policed));
@@ -111,10 +111,10 @@ fn framing_takes_time_on_the_link_but_no_room_in_the_queue() {
         ..profile(5.0, Some(12e6), Some(3_000))
     };
     let mut link = DirectionModel::new(&framed, "up", 1);
-    let fates: Vec<Fate> = (0..4).map(|_| link.arrival(0, 1_500)).collect();
+    let fates: Vec<PacketFate> = (0..4).map(|_| link.arrival(0, 1_500)).collect();
     assert_eq!(released(fates[0]), 2_000_000 + 5_000_000);
     assert_eq!(released(fates[2]), 6_000_000 + 5_000_000);
-    assert_eq!(fates[3], Fate::Drop(DropCause::QueueFull));
+    assert_eq!(fates[3], PacketFate::Drop(DropCause::QueueFull));
 }
 
 #[test]
@@ -124,9 +124,9 @@ fn a_queue_can_be_limited_in_packets() {
         ..profile(5.0, Some(12e6), None)
     };
     let mut link = DirectionModel::new(&limited, "up", 1);
-    let fates: Vec<Fate> = (0..4).map(|_| link.arrival(0, 100)).collect();
-    assert!(matches!(fates[2], Fate::Release { .. }));
-    assert_eq!(fates[3], Fate::Drop(DropCause::QueueFull));
+    let fates: Vec<PacketFate> = (0..4).map(|_| link.arrival(0, 100)).collect();
+    assert!(matches!(fates[2], PacketFate::Release { .. }));
+    assert_eq!(fates[3], PacketFate::Drop(DropCause::QueueFull));
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn nothing_enters_during_an_outage_and_what_is_under_way_arrives() {
     link.set_outage(0, 2_000_000);
     assert_eq!(
         link.arrival(1_999_999, 1_500),
-        Fate::Drop(DropCause::Outage)
+        PacketFate::Drop(DropCause::Outage)
     );
     assert_eq!(released(link.arrival(2_000_000, 1_500)), 8_000_000);
 }
@@ -165,11 +165,11 @@ fn an_outage_holds_back_the_traffic_of_others_too() {
             let mut link = DirectionModel::new(&crowded, "down", 1);
             link.set_outage(BEGIN_NS, BEGIN_NS + outage_ns);
             let during = link.arrival(BEGIN_NS + outage_ns - 1, 1_500);
-            assert_eq!(during, Fate::Drop(DropCause::Outage));
+            assert_eq!(during, PacketFate::Drop(DropCause::Outage));
             let end_ns = BEGIN_NS + outage_ns;
             let fate = match link.arrival(end_ns, 1_500) {
-                Fate::Waits => link.settled(end_ns + 1_000_000_000).unwrap(),
-                fate @ (Fate::Release { .. } | Fate::Drop(_)) => fate,
+                PacketFate::Waits => link.settle_next(end_ns + 1_000_000_000).unwrap(),
+                fate @ (PacketFate::Release { .. } | PacketFate::Drop(_)) => fate,
             };
             released(fate) - end_ns
         };
@@ -185,7 +185,7 @@ fn a_lost_packet_does_not_use_the_link() {
         ..profile(0.0, Some(12e6), Some(0))
     };
     let mut link = DirectionModel::new(&lossy, "up", 1);
-    assert_eq!(link.arrival(0, 1_500), Fate::Drop(DropCause::Loss));
+    assert_eq!(link.arrival(0, 1_500), PacketFate::Drop(DropCause::Loss));
     link.change(&profile(0.0, Some(12e6), Some(0)), None, 0);
     assert_eq!(released(link.arrival(0, 1_500)), 1_000_000);
 }
@@ -198,7 +198,7 @@ fn a_new_seed_restarts_the_loss_pattern() {
     };
     let pattern = |link: &mut DirectionModel| -> Vec<bool> {
         (0..64)
-            .map(|_| matches!(link.arrival(0, 100), Fate::Drop(_)))
+            .map(|_| matches!(link.arrival(0, 100), PacketFate::Drop(_)))
             .collect()
     };
     let mut link = DirectionModel::new(&lossy, "up", 1);
@@ -258,15 +258,15 @@ fn codel(rate_bps: f64) -> DirectionProfile {
     }
 }
 
-/// All fates of a train of packets, in their order, as the lane would ask for them.
-fn fates(link: &mut DirectionModel, gap_ns: u64, count: u64) -> Vec<Fate> {
+/// All fates of a train of packets, in their order, as the queue would ask for them.
+fn fates(link: &mut DirectionModel, gap_ns: u64, count: u64) -> Vec<PacketFate> {
     let mut fates = Vec::new();
     for now_ns in (0..count).map(|index| index * gap_ns) {
-        fates.extend(std::iter::from_fn(|| link.settled(now_ns)));
-        fates.extend(Some(link.arrival(now_ns, 1_500)).filter(|fate| *fate != Fate::Waits));
-        fates.extend(std::iter::from_fn(|| link.settled(now_ns)));
+        fates.extend(std::iter::from_fn(|| link.settle_next(now_ns)));
+        fates.extend(Some(link.arrival(now_ns, 1_500)).filter(|fate| *fate != PacketFate::Waits));
+        fates.extend(std::iter::from_fn(|| link.settle_next(now_ns)));
     }
-    fates.extend(std::iter::from_fn(|| link.settled(u64::MAX)));
+    fates.extend(std::iter::from_fn(|| link.settle_next(u64::MAX)));
     fates
 }
 
@@ -288,11 +288,11 @@ fn codel_drops_from_a_standing_queue_and_keeps_the_rate() {
     assert_eq!(fates.len(), 4_000);
     let first_drop = fates
         .iter()
-        .position(|fate| *fate == Fate::Drop(DropCause::Codel));
+        .position(|fate| *fate == PacketFate::Drop(DropCause::Codel));
     assert_eq!(first_drop, Some(110));
     let releases: Vec<u64> = fates
         .iter()
-        .filter(|fate| matches!(fate, Fate::Release { .. }))
+        .filter(|fate| matches!(fate, PacketFate::Release { .. }))
         .map(|fate| released(*fate))
         .collect();
     assert!(
@@ -306,10 +306,10 @@ fn codel_drops_from_a_standing_queue_and_keeps_the_rate() {
 #[test]
 fn leaving_codel_keeps_who_waits() {
     let mut link = DirectionModel::new(&codel(12e6), "up", 1);
-    assert!((0..5).all(|_| link.arrival(0, 1_500) == Fate::Waits));
+    assert!((0..5).all(|_| link.arrival(0, 1_500) == PacketFate::Waits));
     link.change(&profile(5.0, Some(12e6), None), None, 0);
     for index in 1..=5 {
-        let fate = link.settled(0).unwrap();
+        let fate = link.settle_next(0).unwrap();
         assert_eq!(released(fate), index * 1_000_000 + 5_000_000);
     }
     assert_eq!(released(link.arrival(0, 1_500)), 11_000_000);
@@ -359,7 +359,7 @@ fn codel_sees_the_traffic_of_others() {
     assert_eq!(fates.len(), 1_000);
     let dropped = fates
         .iter()
-        .filter(|fate| **fate == Fate::Drop(DropCause::Codel))
+        .filter(|fate| **fate == PacketFate::Drop(DropCause::Codel))
         .count();
     assert!((100..400).contains(&dropped), "{dropped} dropped");
     assert_eq!(link.next_settlement_ns(), None);
@@ -377,12 +377,12 @@ fn far_servers_share_the_link_and_take_longer() {
             network: "10.77.1.16/28".to_owned(),
             extra_one_way_delay_ms: 20.0,
         }]);
-        let way = link.far.find_delay("10.77.1.20".parse().unwrap());
+        let extra_delay = link.far.find_delay("10.77.1.20".parse().unwrap());
         let mut times_ms = Vec::new();
-        for way in [way, None, way] {
-            let fate = link.arrival_by(0, 1_500, way);
-            let fate = if fate == Fate::Waits {
-                link.settled(10_000_000)
+        for extra_delay in [extra_delay, None, extra_delay] {
+            let fate = link.arrival_by(0, 1_500, extra_delay);
+            let fate = if fate == PacketFate::Waits {
+                link.settle_next(10_000_000)
             } else {
                 Some(fate)
             };
@@ -405,7 +405,7 @@ fn bursts_are_loss_too() {
     };
     let mut link = DirectionModel::new(&bursty, "up", 1);
     assert_eq!(released(link.arrival(0, 100)), 0);
-    assert_eq!(link.arrival(0, 100), Fate::Drop(DropCause::Loss));
+    assert_eq!(link.arrival(0, 100), PacketFate::Drop(DropCause::Loss));
     assert_eq!(released(link.arrival(0, 100)), 0);
 }
 
@@ -503,25 +503,27 @@ fn any_direction() -> impl Strategy<Value = DirectionProfile> {
         )
 }
 
-/// Every packet with its arrival and its fate, as the lane would learn them.
+/// Every packet with its arrival and its fate, as the queue would learn them.
 fn run(
     link: &mut DirectionModel,
     packets: &[(u64, u32)],
     mut now_ns: u64,
-) -> Vec<(u64, u32, Fate)> {
+) -> Vec<(u64, u32, PacketFate)> {
     let (mut known, mut waiting) = (Vec::new(), VecDeque::new());
     for (gap_ns, bytes) in packets {
         now_ns += gap_ns;
-        while let Some(fate) = link.settled(now_ns) {
+        while let Some(fate) = link.settle_next(now_ns) {
             let (came_ns, bytes) = waiting.pop_front().unwrap();
             known.push((came_ns, bytes, fate));
         }
         match link.arrival(now_ns, *bytes) {
-            Fate::Waits => waiting.push_back((now_ns, *bytes)),
-            fate @ (Fate::Release { .. } | Fate::Drop(_)) => known.push((now_ns, *bytes, fate)),
+            PacketFate::Waits => waiting.push_back((now_ns, *bytes)),
+            fate @ (PacketFate::Release { .. } | PacketFate::Drop(_)) => {
+                known.push((now_ns, *bytes, fate));
+            }
         }
     }
-    while let Some(fate) = link.settled(now_ns + 60_000_000_000) {
+    while let Some(fate) = link.settle_next(now_ns + 60_000_000_000) {
         let (came_ns, bytes) = waiting.pop_front().unwrap();
         known.push((came_ns, bytes, fate));
     }
@@ -555,7 +557,7 @@ proptest! {
         let most_ms = wanted.one_way_delay_ms + 9.0 * deviation_ms.unwrap_or(0.0);
         let mut last_ns = 0;
         for (came_ns, bytes, fate) in &known {
-            let Fate::Release { at_ns } = fate else { continue };
+            let PacketFate::Release { at_ns } = fate else { continue };
             prop_assert!(*at_ns >= last_ns);
             let own_ns = bytes_ns(u64::from(*bytes) + overhead_bytes);
             prop_assert!((at_ns - came_ns) as f64 <= most_wait_ns + own_ns + most_ms * 1e6);
@@ -579,7 +581,7 @@ proptest! {
         let (mut now_ns, mut last_ns) = (1_000_000_000, 0);
         for (gap_ns, bytes) in packets {
             now_ns += gap_ns;
-            let Fate::Release { at_ns } = link.arrival(now_ns, bytes) else { continue };
+            let PacketFate::Release { at_ns } = link.arrival(now_ns, bytes) else { continue };
             let delay_ns = delay_ms * 1e6;
             let own_ns = f64::from(bytes) * 8e9 / rate_bps;
             let most_ns = (queue_bytes as f64 + 1_500.0) * 8e9 / rate_bps + own_ns;

@@ -2,13 +2,13 @@
 //! are the same as in the other back ends: same names, addresses, routes and anchors. Not for: the
 //! commands themselves (see `wires` and `rules`).
 
-use super::rules::{Stage, rules};
+use super::rules::{ElementSetup, rules};
 use super::run::{ToolCommand, run_all};
-use super::statistics::{Counts, NetemWindow};
+use super::statistics::{NetemCounts, NetemWindow};
 use super::wires::{Element, host_commands, middle_commands, mtu_commands};
 use super::{NetemCapabilities, NetemError};
-use crate::carrying::ferry::ending_signals;
 use crate::clock;
+use crate::datapath::forwarder::ending_signals;
 use crate::hosts::Host;
 use crate::hosts::anchor::start_anchor;
 use crate::hosts::device::HostDevice;
@@ -25,18 +25,18 @@ use std::os::fd::{AsRawFd, OwnedFd};
 /// The words of tc when the kernel lacks a discipline.
 const NO_DISCIPLINE: &str = "qdisc kind is unknown";
 
-/// A path with the kernel's link. No ferry is necessary; commands to the path come from the thread
-/// making the path.
+/// A path with the kernel's link. No forwarder is necessary; commands to the path come from the
+/// thread making the path.
 #[derive(Debug)]
 pub struct NetemPath {
     /// The capabilities granted by the machine.
-    pub grants: NetemCapabilities,
+    pub capabilities: NetemCapabilities,
     devices: Devices,
     /// The stages in force, without a seed.
-    stages: Vec<Stage>,
+    stages: Vec<ElementSetup>,
     mtu_bytes: u32,
     seed: u64,
-    window_start: ([Counts; 2], u64),
+    window_start: ([NetemCounts; 2], u64),
     /// The hosts' anchors. Dropped last, because the drop ends the hosts.
     _anchors: Anchors,
 }
@@ -56,7 +56,7 @@ impl NetemPath {
         let with_draws = rules(profile, seeded.then_some(seed))?;
         run_all(with_draws.iter().flat_map(|stage| &stage.commands))?;
         Ok(Self {
-            grants: NetemCapabilities {
+            capabilities: NetemCapabilities {
                 rootless,
                 seeded,
                 refused_settings,
@@ -65,7 +65,7 @@ impl NetemPath {
             stages,
             mtu_bytes,
             seed,
-            window_start: (Counts::read()?, clock::monotonic_ns()),
+            window_start: (NetemCounts::read()?, clock::monotonic_ns()),
             _anchors: anchors,
         })
     }
@@ -76,7 +76,7 @@ impl NetemPath {
     pub fn change(&mut self, profile: &LinkProfile, seed: Option<u64>) -> Result<u64, NetemError> {
         let seed_now = seed.unwrap_or_else(|| self.seed.wrapping_add(1));
         let stages = rules(profile, None)?;
-        let with_draws = rules(profile, self.grants.seeded.then_some(seed_now))?;
+        let with_draws = rules(profile, self.capabilities.seeded.then_some(seed_now))?;
         let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
         let resized = mtu_bytes != self.mtu_bytes;
         if resized {
@@ -94,31 +94,36 @@ impl NetemPath {
         Ok(clock::monotonic_ns())
     }
 
-    fn replace(&mut self, place: usize, new: &Stage, resized: bool) -> Result<(), NetemError> {
+    fn replace(
+        &mut self,
+        place: usize,
+        new: &ElementSetup,
+        resized: bool,
+    ) -> Result<(), NetemError> {
         let old = &self.stages[place];
         let is_queue = old.element == Element::Queue && !old.commands.is_empty();
         if is_queue && (resized || old.disciplines != new.disciplines) {
-            let way = usize::from(old.sender == Host::Server);
-            let gone = Counts::read()?[way].count_queue_loss();
+            let sender_index = usize::from(old.sender == Host::Server);
+            let gone = NetemCounts::read()?[sender_index].count_queue_loss();
             let words = format!("qdisc del dev {} root", old.device);
             ToolCommand::new("tc", &words).run()?;
             // The new discipline counts from 0.
-            self.window_start.0[way] = self.window_start.0[way].since(gone);
+            self.window_start.0[sender_index] = self.window_start.0[sender_index].subtract(gone);
         }
         run_all(&new.commands)
     }
 
     /// Ends the window and begins another.
     pub fn close_window(&mut self) -> Result<NetemWindow, NetemError> {
-        let now = (Counts::read()?, clock::monotonic_ns());
+        let now = (NetemCounts::read()?, clock::monotonic_ns());
         let (start, started_ns) = std::mem::replace(&mut self.window_start, now);
         let mut host_drops = |host| self.devices.new_drops_count(host);
         let (up_drops, down_drops) = (host_drops(Host::Client)?, host_drops(Host::Server)?);
         Ok(NetemWindow {
             started_ns,
             ended_ns: now.1,
-            up: now.0[0].since(start[0]).summary(up_drops),
-            down: now.0[1].since(start[1]).summary(down_drops),
+            up: now.0[0].subtract(start[0]).summary(up_drops),
+            down: now.0[1].subtract(start[1]).summary(down_drops),
         })
     }
 }

@@ -50,7 +50,7 @@ const UNLIMITED_QUEUE_BYTES: u64 = 268_435_456;
 
 /// An element of one direction, as devices and commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stage {
+pub struct ElementSetup {
     /// Host sending the packets through this stage.
     pub sender: Host,
     /// The element of the model.
@@ -66,7 +66,7 @@ pub struct Stage {
 
 /// Returns all elements of both directions. `seed` decides the draws; `None` when netem accepts no
 /// seed.
-pub fn rules(profile: &LinkProfile, seed: Option<u64>) -> Result<Vec<Stage>, NetemError> {
+pub fn rules(profile: &LinkProfile, seed: Option<u64>) -> Result<Vec<ElementSetup>, NetemError> {
     check(profile)?;
     let mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
     let directions = [(Host::Client, &profile.up), (Host::Server, &profile.down)];
@@ -76,7 +76,7 @@ pub fn rules(profile: &LinkProfile, seed: Option<u64>) -> Result<Vec<Stage>, Net
             ELEMENTS.map(|element| {
                 let device = exit_device(sender, element);
                 let seed = seed.map(|seed| RandomStream::derive(seed, device).next_bits());
-                Stage {
+                ElementSetup {
                     sender,
                     element,
                     device,

@@ -13,7 +13,7 @@ const ETHERNET_BYTES: u64 = 14;
 /// Totals of one direction since the devices were made. Totals wrap when a discipline is made anew.
 /// The wrap does no harm: only differences count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct NetemCounts {
     packets_in: u64,
     packets_out: u64,
     bytes_in: u64,
@@ -39,25 +39,26 @@ pub struct NetemWindow {
     pub down: DirectionSummary,
 }
 
-impl Counts {
+impl NetemCounts {
     /// Reads the present totals of both directions, up first.
     pub fn read() -> Result<[Self; 2], NetemError> {
         let devices = json(&ToolCommand::new("ip", "-s -j link show"))?;
         let disciplines = json(&ToolCommand::new("tc", "-s -j qdisc show"))?;
-        Ok([Host::Client, Host::Server].map(|sender| Self::of(sender, &devices, &disciplines)))
+        Ok([Host::Client, Host::Server]
+            .map(|sender| Self::from_statistics(sender, &devices, &disciplines)))
     }
 
-    fn of(sender: Host, devices: &Value, disciplines: &Value) -> Self {
+    fn from_statistics(sender: Host, devices: &Value, disciplines: &Value) -> Self {
         let device = |name| entry(devices, "ifname", name);
-        let entered = device(entry_device(sender)).map(|one| &one["stats64"]["rx"]);
-        let left = device(exit_device(sender, Element::Delay)).map(|one| &one["stats64"]["tx"]);
+        let entered = device(entry_device(sender)).map(|entry| &entry["stats64"]["rx"]);
+        let left = device(exit_device(sender, Element::Delay)).map(|entry| &entry["stats64"]["tx"]);
         let dropped = |element| discipline_drops(disciplines, exit_device(sender, element));
         let (queue, codel) = dropped(Element::Queue);
         let root = root_discipline(disciplines, exit_device(sender, Element::Queue));
         let refused: u64 = ELEMENTS
             .iter()
             .filter_map(|element| device(exit_device(sender, *element)))
-            .map(|one| number(&one["stats64"]["tx"], "dropped"))
+            .map(|entry| number(&entry["stats64"]["tx"], "dropped"))
             .sum();
         let packets = |side: Option<&Value>| side.map_or(0, |side| number(side, "packets"));
         let ip_bytes = |side: Option<&Value>| {
@@ -73,12 +74,12 @@ impl Counts {
             dropped_queue: queue,
             dropped_codel: codel,
             dropped_device: refused + dropped(Element::Link).0 + dropped(Element::Delay).0,
-            queued: root.map_or(0, |one| number(one, "qlen")),
+            queued: root.map_or(0, |entry| number(entry, "qlen")),
         }
     }
 
     /// Returns the counts since `start`.
-    pub fn since(self, start: Self) -> Self {
+    pub fn subtract(self, start: Self) -> Self {
         let since = u64::wrapping_sub;
         Self {
             packets_in: since(self.packets_in, start.packets_in),
@@ -124,22 +125,24 @@ impl Counts {
 /// CoDel's drops for the wait. The kernel counts CoDel's drops in the root, too.
 fn discipline_drops(disciplines: &Value, device: &str) -> (u64, u64) {
     let all = disciplines.as_array().map_or(&[][..], Vec::as_slice);
-    let mut here = all.iter().filter(|one| one["dev"] == device);
+    let mut here = all.iter().filter(|entry| entry["dev"] == device);
     let root = root_discipline(disciplines, device);
-    let codel = here.find(|one| one["kind"] == "codel").map_or(0, |one| {
-        number(one, "drops").saturating_sub(number(one, "drop_overlimit"))
-    });
-    let total = root.map_or(0, |one| number(one, "drops"));
+    let codel = here
+        .find(|entry| entry["kind"] == "codel")
+        .map_or(0, |entry| {
+            number(entry, "drops").saturating_sub(number(entry, "drop_overlimit"))
+        });
+    let total = root.map_or(0, |entry| number(entry, "drops"));
     (total.saturating_sub(codel), codel)
 }
 
 fn root_discipline<'a>(disciplines: &'a Value, device: &str) -> Option<&'a Value> {
     let mut all = disciplines.as_array()?.iter();
-    all.find(|one| one["dev"] == device && one["root"] == true)
+    all.find(|entry| entry["dev"] == device && entry["root"] == true)
 }
 
 fn entry<'a>(list: &'a Value, key: &str, value: &str) -> Option<&'a Value> {
-    list.as_array()?.iter().find(|one| one[key] == value)
+    list.as_array()?.iter().find(|entry| entry[key] == value)
 }
 
 fn number(object: &Value, key: &str) -> u64 {
@@ -162,7 +165,7 @@ mod tests {
         }})
     }
 
-    fn counted() -> Counts {
+    fn counted() -> NetemCounts {
         let devices = json!([
             device("client0", [100, 151_400], [7, 7, 0]),
             device("server0", [9, 9], [80, 121_120, 1]),
@@ -176,7 +179,7 @@ mod tests {
             {"kind": "netem", "dev": "hop3c", "root": true, "drops": 5},
             {"kind": "netem", "dev": "server0", "root": true, "drops": 6},
         ]);
-        Counts::of(Host::Client, &devices, &disciplines)
+        NetemCounts::from_statistics(Host::Client, &devices, &disciplines)
     }
 
     #[test]
@@ -202,23 +205,23 @@ mod tests {
     #[test]
     fn a_queue_made_anew_does_not_disturb_the_window() {
         let start = counted();
-        // Two more drops, then the discipline is made anew with six packets in it and counts from 0; then
-        // one more.
-        let before = Counts {
+        // Two more drops, then the discipline is made anew with six packets in it and counts from
+        // 0; then one more.
+        let before = NetemCounts {
             dropped_queue: start.dropped_queue + 2,
             ..start
         };
-        let start = start.since(before.count_queue_loss());
-        let end = Counts {
+        let start = start.subtract(before.count_queue_loss());
+        let end = NetemCounts {
             dropped_queue: 1,
             dropped_codel: 0,
             queued: 0,
             ..before
         };
-        let wanted = Counts {
+        let wanted = NetemCounts {
             dropped_queue: 3 + 6,
-            ..Counts::default()
+            ..NetemCounts::default()
         };
-        assert_eq!(end.since(start), wanted);
+        assert_eq!(end.subtract(start), wanted);
     }
 }

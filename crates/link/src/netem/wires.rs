@@ -168,7 +168,7 @@ mod tests {
             assert!(
                 commands
                     .iter()
-                    .any(|one| one.starts_with("ethtool -K access0 tx off"))
+                    .any(|command| command.starts_with("ethtool -K access0 tx off"))
             );
         }
     }

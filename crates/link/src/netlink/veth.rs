@@ -1,7 +1,7 @@
 //! The rtnetlink requests for a pair of virtual Ethernet devices (veth(4)) between two network
 //! namespaces. Not for: requests common to all kinds of devices.
 
-use super::{Message, Netlink, ifinfo};
+use super::{Netlink, NetlinkRequest, ifinfo};
 use nix::errno::Errno;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -47,12 +47,12 @@ impl Netlink {
         append_end(&mut body, near);
         append(&mut body, libc::IFLA_LINKINFO, &info);
         let flags = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
-        self.acknowledged(&Message::new(libc::RTM_NEWLINK, flags).body(&body))
+        self.acknowledged(&NetlinkRequest::new(libc::RTM_NEWLINK, flags).body(&body))
     }
 }
 
 fn append_end(bytes: &mut Vec<u8>, end: VethEnd<'_>) {
-    append(bytes, libc::IFLA_IFNAME, &terminated(end.name));
+    append(bytes, libc::IFLA_IFNAME, &terminate(end.name));
     append(bytes, libc::IFLA_ADDRESS, &end.hardware_address);
 }
 
@@ -63,7 +63,7 @@ fn append(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
     bytes.resize(bytes.len().next_multiple_of(4), 0);
 }
 
-fn terminated(name: &str) -> Vec<u8> {
+fn terminate(name: &str) -> Vec<u8> {
     [name.as_bytes(), &[0]].concat()
 }
 
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn attributes_nest_and_are_aligned() {
         let mut inner = Vec::new();
-        append(&mut inner, 1, &terminated("ab"));
+        append(&mut inner, 1, &terminate("ab"));
         assert_eq!(inner[..2], 7_u16.to_ne_bytes());
         assert_eq!(inner.len(), 8);
         let mut outer = Vec::new();

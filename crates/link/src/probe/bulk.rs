@@ -2,9 +2,9 @@
 //! on. The receiver's kernel counts: late reading on a busy machine does not count as late arrival.
 
 use super::ProbeError;
-use super::hosts::{HostNetworks, in_host, joined, start};
+use super::hosts::{HostNetworks, join_thread, socket_error, start};
 use super::train::{ends, errno};
-use crate::carrying::punctual;
+use crate::datapath::realtime_scheduling;
 use nix::errno::Errno;
 use nix::sys::socket::{setsockopt, sockopt};
 use resolab_record::{BulkTransferRecord, LinkDirection};
@@ -53,17 +53,17 @@ pub fn run(
     order: &BulkParameters,
 ) -> Result<BulkTransferRecord, ProbeError> {
     let (sending, receiving) = ends(order.direction);
-    let listener = networks.within(receiving, || {
+    let listener = networks.run_inside(receiving, || {
         TcpListener::bind((receiving.address(), 0))
-            .map_err(|error| in_host(receiving, "open a socket", errno(&error)))
+            .map_err(|error| socket_error(receiving, "open a socket", errno(&error)))
     })?;
     let target = listener
         .local_addr()
-        .map_err(|error| in_host(receiving, "name a socket", errno(&error)))?;
-    let connection = networks.within(sending, || connect(target, order))?;
-    let (mut accepted, _) = listener.accept().map_err(failed("accept"))?;
+        .map_err(|error| socket_error(receiving, "name a socket", errno(&error)))?;
+    let connection = networks.run_inside(sending, || connect(target, order))?;
+    let (mut accepted, _) = listener.accept().map_err(step_error("accept"))?;
     let over = AtomicBool::new(false);
-    punctual::make_ordinary();
+    realtime_scheduling::make_ordinary();
     thread::scope(|scope| {
         let sender = start(scope, "bulk-send", || {
             let sent = send(connection, &over);
@@ -73,7 +73,7 @@ pub fn run(
         // The receiver stays open until the sender has ended, or it would be told of a reset.
         let counted = count(networks, &mut accepted, order, &over);
         over.store(true, Ordering::Relaxed);
-        let sender = joined(sender);
+        let sender = join_thread(sender);
         networks.check_path()?;
         let ((counted_bytes, counted_ns), sender) = (counted?, sender?);
         Ok(BulkTransferRecord {
@@ -92,7 +92,7 @@ pub fn run(
 
 fn connect(target: SocketAddr, order: &BulkParameters) -> Result<TcpStream, ProbeError> {
     let connection =
-        TcpStream::connect_timeout(&target, CONNECT_PATIENCE).map_err(failed("connect"))?;
+        TcpStream::connect_timeout(&target, CONNECT_PATIENCE).map_err(step_error("connect"))?;
     if let Some(wanted) = &order.congestion_control {
         setsockopt(&connection, sockopt::TcpCongestion, &OsString::from(wanted)).map_err(
             |error| {
@@ -108,16 +108,16 @@ fn connect(target: SocketAddr, order: &BulkParameters) -> Result<TcpStream, Prob
 
 /// Sends until the end, reads the kernel's figures, and closes without waiting for data under way.
 fn send(mut connection: TcpStream, over: &AtomicBool) -> Result<SenderSide, ProbeError> {
-    punctual::make_ordinary();
+    realtime_scheduling::make_ordinary();
     connection
         .set_write_timeout(Some(LOOK_EVERY))
-        .map_err(failed("set up the sender"))?;
+        .map_err(step_error("set up the sender"))?;
     let chunk = vec![0; CHUNK_BYTES];
     while !over.load(Ordering::Relaxed) {
         match connection.write(&chunk) {
             Ok(_) => {}
             Err(error) if goes_on(&error) => {}
-            Err(error) => return Err(failed("send")(error)),
+            Err(error) => return Err(step_error("send")(error)),
         }
     }
     let side = sender_side(&connection).map_err(|error| {
@@ -142,9 +142,9 @@ fn count(
 ) -> Result<(u64, u64), ProbeError> {
     accepted
         .set_read_timeout(Some(LOOK_EVERY))
-        .map_err(failed("set up the receiver"))?;
+        .map_err(step_error("set up the receiver"))?;
     let begun = Instant::now();
-    let mut tally = Tally::new(order.warm_up, order.warm_up + order.counted);
+    let mut tally = ByteTally::new(order.warm_up, order.warm_up + order.counted);
     let mut chunk = vec![0; CHUNK_BYTES];
     while begun.elapsed() < tally.end && !over.load(Ordering::Relaxed) {
         match accepted.read(&mut chunk) {
@@ -153,9 +153,9 @@ fn count(
                     "the connection ended early".to_owned(),
                 ));
             }
-            Ok(_) => tally.looked(begun.elapsed(), received_bytes(accepted)?),
+            Ok(_) => tally.note_count(begun.elapsed(), received_bytes(accepted)?),
             Err(error) if goes_on(&error) => networks.check_path()?,
-            Err(error) => return Err(failed("receive")(error)),
+            Err(error) => return Err(step_error("receive")(error)),
         }
     }
     Ok(tally.counted())
@@ -171,14 +171,14 @@ fn received_bytes(connection: &TcpStream) -> Result<u64, ProbeError> {
 
 /// Byte counts at two moments: the first after the warm-up, and the last before the end.
 #[derive(Debug)]
-struct Tally {
+struct ByteTally {
     warm_up: Duration,
     end: Duration,
     first: Option<(Duration, u64)>,
     last: (Duration, u64),
 }
 
-impl Tally {
+impl ByteTally {
     fn new(warm_up: Duration, end: Duration) -> Self {
         Self {
             warm_up,
@@ -189,7 +189,7 @@ impl Tally {
     }
 
     /// Notes a reading: at `at`, the connection had received `bytes` in total.
-    fn looked(&mut self, at: Duration, bytes: u64) {
+    fn note_count(&mut self, at: Duration, bytes: u64) {
         if at < self.warm_up || at > self.end {
             return;
         }
@@ -219,7 +219,7 @@ fn goes_on(error: &io::Error) -> bool {
     )
 }
 
-fn failed(step: &'static str) -> impl Fn(io::Error) -> ProbeError {
+fn step_error(step: &'static str) -> impl Fn(io::Error) -> ProbeError {
     move |error| ProbeError::Transfer(format!("{step}: {error}"))
 }
 
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn only_what_comes_between_the_looks_in_the_counted_time_is_counted() {
-        let mut tally = Tally::new(Duration::from_secs(1), Duration::from_secs(3));
+        let mut tally = ByteTally::new(Duration::from_secs(1), Duration::from_secs(3));
         for (at_ms, bytes) in [
             (500, 9),
             (1_100, 18),
@@ -266,16 +266,16 @@ mod tests {
             (2_900, 138),
             (3_100, 147),
         ] {
-            tally.looked(Duration::from_millis(at_ms), bytes);
+            tally.note_count(Duration::from_millis(at_ms), bytes);
         }
         assert_eq!(tally.counted(), (120, 1_800_000_000));
     }
 
     #[test]
     fn a_time_with_one_look_or_none_has_nothing_to_count() {
-        let mut tally = Tally::new(Duration::from_secs(1), Duration::from_secs(3));
+        let mut tally = ByteTally::new(Duration::from_secs(1), Duration::from_secs(3));
         assert_eq!(tally.counted(), (0, 2_000_000_000));
-        tally.looked(Duration::from_secs(2), 10);
+        tally.note_count(Duration::from_secs(2), 10);
         assert_eq!(tally.counted(), (0, 2_000_000_000));
     }
 

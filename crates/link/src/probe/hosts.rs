@@ -2,7 +2,7 @@
 //! Not for: the packets sent.
 
 use super::ProbeError;
-use crate::carrying::punctual;
+use crate::datapath::realtime_scheduling;
 use crate::enter::EnterError;
 use crate::enter::join::{find_path, join_owner};
 use crate::hosts::Host;
@@ -48,7 +48,7 @@ impl HostNetworks {
 
     /// Does some work in a host's network. Sockets made there belong to the host for their whole
     /// life.
-    pub fn within<T: Send>(
+    pub fn run_inside<T: Send>(
         &self,
         host: Host,
         work: impl FnOnce() -> Result<T, ProbeError> + Send,
@@ -59,12 +59,12 @@ impl HostNetworks {
         };
         thread::scope(|scope| {
             let there = start(scope, "probe-socket", move || {
-                punctual::make_ordinary();
+                realtime_scheduling::make_ordinary();
                 setns(network, CloneFlags::CLONE_NEWNET)
-                    .map_err(|error| in_host(host, "join the network", error))?;
+                    .map_err(|error| socket_error(host, "join the network", error))?;
                 work()
             })?;
-            joined(there)
+            join_thread(there)
         })
     }
 
@@ -84,7 +84,7 @@ impl HostNetworks {
 }
 
 /// Makes the error of a socket in a host.
-pub fn in_host(host: Host, step: &'static str, error: Errno) -> ProbeError {
+pub fn socket_error(host: Host, step: &'static str, error: Errno) -> ProbeError {
     ProbeError::Socket {
         step,
         host: host.name(),
@@ -105,7 +105,9 @@ pub fn start<'scope, T: Send + 'scope>(
 }
 
 /// Returns the result of a thread. A panic of the thread is a bug, and continues here.
-pub fn joined<T>(handle: ScopedJoinHandle<'_, Result<T, ProbeError>>) -> Result<T, ProbeError> {
+pub fn join_thread<T>(
+    handle: ScopedJoinHandle<'_, Result<T, ProbeError>>,
+) -> Result<T, ProbeError> {
     handle
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))

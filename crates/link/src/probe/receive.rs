@@ -2,7 +2,7 @@
 //! or the train has been silent for long enough.
 
 use super::ProbeError;
-use super::hosts::{HostNetworks, in_host};
+use super::hosts::{HostNetworks, socket_error};
 use super::kernel_stamps::{self, StampedPacket};
 use super::send::{MARK_BYTES, Mark};
 use crate::clock;
@@ -17,7 +17,7 @@ const LOOK_EVERY_MS: u8 = 50;
 
 /// The receiver of a train, with the train's parameters.
 #[derive(Debug)]
-pub struct Receiver<'a> {
+pub struct TrainReceiver<'a> {
     pub host: Host,
     pub socket: &'a UdpSocket,
     pub networks: &'a HostNetworks,
@@ -32,12 +32,12 @@ pub struct Receiver<'a> {
 }
 
 /// Wall time of every packet's first arrival.
-type Arrivals = Vec<Option<i64>>;
+type ArrivalTimes = Vec<Option<i64>>;
 
-impl Receiver<'_> {
+impl TrainReceiver<'_> {
     /// Receives on this thread.
-    pub fn run(&self) -> Result<Arrivals, ProbeError> {
-        let mut arrivals: Arrivals = vec![None; self.packets_count as usize];
+    pub fn run(&self) -> Result<ArrivalTimes, ProbeError> {
+        let mut arrivals: ArrivalTimes = vec![None; self.packets_count as usize];
         let (mut left, mut last_ns) = (self.packets_count, 0);
         let mut control = kernel_stamps::control_buffer();
         while left > 0 && !self.stop.load(Ordering::Relaxed) && !self.silent_since(last_ns) {
@@ -63,7 +63,7 @@ impl Receiver<'_> {
         let mut start = [0; MARK_BYTES];
         loop {
             let taken = kernel_stamps::take(self.socket, &mut start, control)
-                .map_err(|error| in_host(self.host, "receive", error))?;
+                .map_err(|error| socket_error(self.host, "receive", error))?;
             let Some(StampedPacket { wall_ns, length }) = taken else {
                 return Ok(None);
             };
@@ -95,7 +95,11 @@ impl Receiver<'_> {
                 host: self.host.name(),
                 count,
             }),
-            Err(error) => Err(in_host(self.host, "read the socket's drop counter", error)),
+            Err(error) => Err(socket_error(
+                self.host,
+                "read the socket's drop counter",
+                error,
+            )),
         }
     }
 }

@@ -2,9 +2,9 @@
 //! handing each packet to the kernel is noted.
 
 use super::ProbeError;
-use super::hosts::in_host;
-use crate::carrying::punctual;
+use super::hosts::socket_error;
 use crate::clock;
+use crate::datapath::realtime_scheduling;
 use crate::hosts::Host;
 use nix::errno::Errno;
 use nix::sys::time::{TimeSpec, TimeValLike};
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// IPv4 and UDP headers.
 pub const HEADER_BYTES: u32 = 28;
 /// Shortest interval for real-time scheduling, in ns. At shorter intervals the sender may never
-/// sleep. The kernel throttles a real-time thread without sleep, and the ferry too.
+/// sleep. The kernel throttles a real-time thread without sleep, and the forwarder too.
 const SHORTEST_REALTIME_INTERVAL_NS: u64 = 20_000;
 
 /// The first bytes of every packet of a train, separating the train's packets from any other.
@@ -43,7 +43,7 @@ impl Mark {
 
 /// The sender of a train, with the train's parameters.
 #[derive(Debug)]
-pub struct Sender<'a> {
+pub struct TrainSender<'a> {
     pub host: Host,
     pub socket: &'a UdpSocket,
     pub target: SocketAddr,
@@ -78,7 +78,7 @@ pub fn forbid_fragments(socket: &UdpSocket) -> Result<(), Errno> {
     Errno::result(answer).map(drop)
 }
 
-impl Sender<'_> {
+impl TrainSender<'_> {
     /// Sends all packets on this thread; ends early when `stop` is set.
     pub fn run(
         &self,
@@ -88,10 +88,10 @@ impl Sender<'_> {
         let realtime = realtime_granted && self.interval_ns >= SHORTEST_REALTIME_INTERVAL_NS;
         let mut sent = SentPackets {
             sent_ns: Vec::with_capacity(self.packets_count as usize),
-            realtime_scheduling: punctual::make_sender(realtime),
+            realtime_scheduling: realtime_scheduling::make_sender(realtime),
         };
         if !sent.realtime_scheduling {
-            punctual::make_ordinary();
+            realtime_scheduling::make_ordinary();
         }
         let mut payload = vec![0; (self.packet_bytes - HEADER_BYTES) as usize];
         for number in 0..self.packets_count {
@@ -118,7 +118,7 @@ impl Sender<'_> {
         Err(if error == Errno::EMSGSIZE {
             ProbeError::PacketTooLarge(self.packet_bytes)
         } else {
-            in_host(self.host, "send", error)
+            socket_error(self.host, "send", error)
         })
     }
 }

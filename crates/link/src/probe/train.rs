@@ -2,13 +2,13 @@
 //! receiver of each, and the record of both ends on one clock.
 
 use super::ProbeError;
-use super::hosts::{HostNetworks, in_host, joined, start};
+use super::hosts::{HostNetworks, join_thread, socket_error, start};
 use super::kernel_stamps;
-use super::receive::Receiver;
-use super::send::{HEADER_BYTES, MARK_BYTES, Mark, Sender, SentPackets, forbid_fragments};
+use super::receive::TrainReceiver;
+use super::send::{HEADER_BYTES, MARK_BYTES, Mark, SentPackets, TrainSender, forbid_fragments};
 use super::wall_offset::{Offset, WallSpan};
-use crate::carrying::punctual;
 use crate::clock;
+use crate::datapath::realtime_scheduling;
 use crate::hosts::Host;
 use nix::errno::Errno;
 use resolab_record::{LinkDirection, ProbeRecord};
@@ -62,7 +62,7 @@ impl TrainDirection {
         let to = open_socket(networks, receiving, kernel_stamps::prepare)?;
         let target = to
             .local_addr()
-            .map_err(|error| in_host(receiving, "name a socket", errno(&error)))?;
+            .map_err(|error| socket_error(receiving, "name a socket", errno(&error)))?;
         Ok(Self {
             direction,
             from,
@@ -81,7 +81,7 @@ pub fn run(
     directions: &[LinkDirection],
     realtime_granted: bool,
 ) -> Result<Vec<ProbeRecord>, ProbeError> {
-    let ways = directions
+    let train_directions = directions
         .iter()
         .map(|direction| TrainDirection::open(networks, *direction))
         .collect::<Result<Vec<_>, _>>()?;
@@ -90,25 +90,26 @@ pub fn run(
     let start_ns = clock::monotonic_ns() + SETTLE_NS;
     let ended = thread::scope(|scope| {
         let mut under_way = Vec::new();
-        for (index, way) in ways.iter().enumerate() {
+        for (index, train_direction) in train_directions.iter().enumerate() {
             // Out of step, so that two senders do not want a processor at the same moment.
-            let shift_ns = order.interval_ns * index as u64 / ways.len() as u64;
+            let shift_ns = order.interval_ns * index as u64 / train_directions.len() as u64;
             let (stop, at_ns) = (&stop, start_ns + shift_ns);
             let receiving = start(scope, "probe-receive", move || {
-                punctual::make_ordinary();
-                stopping(stop, receive(networks, order, way, stop))
+                realtime_scheduling::make_ordinary();
+                stopping(stop, receive(networks, order, train_direction, stop))
             })?;
             let sending = start(scope, "probe-send", move || {
-                let sent = send(order, way, at_ns, realtime_granted, stop);
-                way.sender_ended_ns
+                let sent = send(order, train_direction, at_ns, realtime_granted, stop);
+                train_direction
+                    .sender_ended_ns
                     .store(clock::monotonic_ns(), Ordering::Relaxed);
                 stopping(stop, sent)
             })?;
             under_way.push((sending, receiving));
         }
-        punctual::make_ordinary();
+        realtime_scheduling::make_ordinary();
         let both = |(sending, receiving)| {
-            let (sent, arrivals) = (joined(sending), joined(receiving));
+            let (sent, arrivals) = (join_thread(sending), join_thread(receiving));
             Ok((sent?, arrivals?))
         };
         let ended: Vec<Result<_, ProbeError>> = under_way.into_iter().map(both).collect();
@@ -117,25 +118,29 @@ pub fn run(
     // What the end of the path broke is not worth telling.
     networks.check_path()?;
     let span = WallSpan::new(start_offset, Offset::now()).map_err(ProbeError::ClockSet)?;
-    let on_one_clock =
-        |(way, (sent, arrivals)): (&TrainDirection, (SentPackets, Vec<Option<i64>>))| {
-            record(order, way.direction, &sent, &arrivals, &span)
-        };
-    Ok(ways.iter().zip(ended?).map(on_one_clock).collect())
+    let on_one_clock = |(train_direction, (sent, arrivals)): (
+        &TrainDirection,
+        (SentPackets, Vec<Option<i64>>),
+    )| { record(order, train_direction.direction, &sent, &arrivals, &span) };
+    Ok(train_directions
+        .iter()
+        .zip(ended?)
+        .map(on_one_clock)
+        .collect())
 }
 
 fn send(
     order: &TrainParameters,
-    way: &TrainDirection,
+    train_direction: &TrainDirection,
     start_ns: u64,
     realtime_granted: bool,
     stop: &AtomicBool,
 ) -> Result<SentPackets, ProbeError> {
-    let sender = Sender {
-        host: ends(way.direction).0,
-        socket: &way.from,
-        target: way.target,
-        mark: way.mark,
+    let sender = TrainSender {
+        host: ends(train_direction.direction).0,
+        socket: &train_direction.from,
+        target: train_direction.target,
+        mark: train_direction.mark,
         packets_count: order.packets_count,
         packet_bytes: order.packet_bytes,
         interval_ns: order.interval_ns,
@@ -147,17 +152,17 @@ fn send(
 fn receive(
     networks: &HostNetworks,
     order: &TrainParameters,
-    way: &TrainDirection,
+    train_direction: &TrainDirection,
     stop: &AtomicBool,
 ) -> Result<Vec<Option<i64>>, ProbeError> {
-    let receiver = Receiver {
-        host: ends(way.direction).1,
-        socket: &way.to,
+    let receiver = TrainReceiver {
+        host: ends(train_direction.direction).1,
+        socket: &train_direction.to,
         networks,
-        mark: way.mark,
+        mark: train_direction.mark,
         packets_count: order.packets_count,
         silence_ns: order.silence_ns,
-        sender_ended_ns: &way.sender_ended_ns,
+        sender_ended_ns: &train_direction.sender_ended_ns,
         stop,
     };
     receiver.run()
@@ -200,10 +205,10 @@ fn open_socket(
     host: Host,
     prepare: fn(&UdpSocket) -> Result<(), Errno>,
 ) -> Result<UdpSocket, ProbeError> {
-    networks.within(host, || {
+    networks.run_inside(host, || {
         let socket = UdpSocket::bind((host.address(), 0))
-            .map_err(|error| in_host(host, "open a socket", errno(&error)))?;
-        prepare(&socket).map_err(|error| in_host(host, "set up a socket", error))?;
+            .map_err(|error| socket_error(host, "open a socket", errno(&error)))?;
+        prepare(&socket).map_err(|error| socket_error(host, "set up a socket", error))?;
         Ok(socket)
     })
 }

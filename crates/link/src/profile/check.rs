@@ -2,7 +2,7 @@
 
 use super::error::ProfileError;
 use crate::elements::cross_traffic::DEFAULT_PACKET_BYTES;
-use crate::elements::far::Network;
+use crate::elements::far_servers::Network;
 use crate::elements::spread;
 use resolab_record::{
     CrossTraffic, CrossTrafficModel, DirectionProfile, FarNetwork, GilbertElliott, Jitter,
@@ -33,7 +33,7 @@ const MIN_PACKETS_WHILE_ON: f64 = 0.001;
 const RATIO: RangeInclusive<f64> = 0.0..=1.0;
 
 /// The keys of a direction, for error messages.
-struct Direction<'a> {
+struct DirectionKeys<'a> {
     profile: &'a str,
     name: &'a str,
 }
@@ -45,7 +45,7 @@ pub fn check_direction(
     values: &DirectionProfile,
     mtu_bytes: u32,
 ) -> Result<(), ProfileError> {
-    let keys = Direction {
+    let keys = DirectionKeys {
         profile,
         name: direction,
     };
@@ -121,7 +121,7 @@ pub fn check_far(profile: &str, far: &[FarNetwork]) -> Result<(), ProfileError> 
     Ok(())
 }
 
-impl Direction<'_> {
+impl DirectionKeys<'_> {
     /// Checks the keys with a table as value.
     fn check_parts(
         &self,

@@ -1,6 +1,6 @@
 //! Completes a profile's schedule. Each change is checked, and the directions of a named profile
 //! are filled in. Records therefore show the values in force. Not for: carrying changes out (see
-//! `timetable`).
+//! `schedule_run`).
 
 use super::check::check_range;
 use super::completion::{Completion, DEFAULT_MTU_BYTES};
@@ -15,7 +15,7 @@ const OUTAGE_MS: RangeInclusive<f64> = 0.0..=600_000.0;
 /// Maximum number of changes. More are a mistake, or the task of a trace.
 const CHANGES_LIMIT_COUNT: usize = 10_000;
 
-type Directions = (DirectionProfile, DirectionProfile);
+type ProfileDirections = (DirectionProfile, DirectionProfile);
 
 /// Completes the schedule of `profile`; the profile's other values must be checked already.
 pub fn complete(
@@ -56,7 +56,7 @@ impl Completion<'_> {
         key: &str,
         profile: &LinkProfile,
         change: &ScheduledChange,
-    ) -> Result<Option<Directions>, ProfileError> {
+    ) -> Result<Option<ProfileDirections>, ProfileError> {
         match (&change.up, &change.down, &change.profile) {
             (Some(up), Some(down), _) => self.directions(key, up, down).map(Some),
             (None, None, Some(name)) if *name == profile.name => {
@@ -72,7 +72,7 @@ impl Completion<'_> {
     }
 
     /// Returns the directions of another profile. The schedule and far servers there are ignored.
-    fn named(&self, key: &str, name: &str) -> Result<Directions, ProfileError> {
+    fn named(&self, key: &str, name: &str) -> Result<ProfileDirections, ProfileError> {
         let path = find(name, self.folders)?;
         let profile = read(&path)?;
         let own_mtu_bytes = profile.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);

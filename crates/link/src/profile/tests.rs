@@ -50,8 +50,8 @@ const EARLIER_STUDY: [(&str, [f64; 5]); 3] = [
 ];
 
 fn numbers(profile: &LinkProfile) -> [f64; 5] {
-    let deviation = |way: &DirectionProfile| {
-        let jitter = way.jitter.as_ref().unwrap();
+    let deviation = |direction: &DirectionProfile| {
+        let jitter = direction.jitter.as_ref().unwrap();
         jitter.standard_deviation_ms.unwrap()
     };
     let (up, down) = (&profile.up, &profile.down);
@@ -122,11 +122,11 @@ fn the_mobile_networks_are_all_there() {
     let names = known_names(&[shipped()]);
     let mobile = names.iter().filter(|name| name.starts_with("errant-"));
     assert_eq!(mobile.count(), 26);
-    let one = load("errant-net1-norway-4g-bad", &[shipped()], None).unwrap();
+    let profile = load("errant-net1-norway-4g-bad", &[shipped()], None).unwrap();
     let wanted = [112.902_371, 82.044_727, 0.0, 149_747.0, 3_295_667.0];
-    assert_near(numbers(&one), wanted);
+    assert_near(numbers(&profile), wanted);
     assert_eq!(
-        one.up.jitter.unwrap().distribution,
+        profile.up.jitter.unwrap().distribution,
         Some(JitterDistribution::Lognormal)
     );
 }

@@ -37,7 +37,7 @@ pub struct WaitingSlirp {
     go: OwnedFd,
     ready: OwnedFd,
     life: OwnedFd,
-    said: File,
+    output: File,
 }
 
 /// A running slirp4netns process.
@@ -46,16 +46,16 @@ pub struct Slirp {
     child: Pid,
     /// The pipe of the child's life: closing the pipe ends slirp4netns.
     life: Option<OwnedFd>,
-    said: File,
+    output: File,
     is_reaped: Cell<bool>,
 }
 
 /// The child's ends of the pipes.
-struct Ends {
+struct PipeEnds {
     go: OwnedFd,
     ready: OwnedFd,
     life: OwnedFd,
-    said: File,
+    output: File,
 }
 
 /// Starts the child. On request the child becomes slirp4netns for this process's namespaces. The
@@ -71,14 +71,14 @@ pub fn prepare(ipv6: bool) -> Result<WaitingSlirp, RelayError> {
     };
     let pipe = || pipe2(OFlag::O_CLOEXEC).map_err(set_up);
     let ((go_reader, go), (ready, ready_writer), (life_reader, life)) = (pipe()?, pipe()?, pipe()?);
-    let said = memfd_create(c"slirp4netns", MFdFlags::MFD_CLOEXEC).map_err(set_up)?;
-    let said = File::from(said);
-    let theirs = said.try_clone().map_err(|_| set_up(Errno::EMFILE))?;
-    let ends = Ends {
+    let output = memfd_create(c"slirp4netns", MFdFlags::MFD_CLOEXEC).map_err(set_up)?;
+    let output = File::from(output);
+    let theirs = output.try_clone().map_err(|_| set_up(Errno::EMFILE))?;
+    let ends = PipeEnds {
         go: go_reader,
         ready: ready_writer,
         life: life_reader,
-        said: theirs,
+        output: theirs,
     };
     let caller = getpid();
     // SAFETY: one thread only, so no lock can be held across the fork.
@@ -93,7 +93,7 @@ pub fn prepare(ipv6: bool) -> Result<WaitingSlirp, RelayError> {
             go,
             ready,
             life,
-            said,
+            output,
         }),
     }
 }
@@ -105,7 +105,7 @@ fn find() -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-fn become_slirp(program: &PathBuf, caller: Pid, ends: Ends, ipv6: bool) -> ! {
+fn become_slirp(program: &PathBuf, caller: Pid, ends: PipeEnds, ipv6: bool) -> ! {
     let bound = prctl::set_pdeathsig(Signal::SIGKILL).is_ok() && getppid() == caller;
     if bound && read(&ends.go, &mut [0]) == Ok(1) {
         let mut command = Command::new(program);
@@ -117,10 +117,10 @@ fn become_slirp(program: &PathBuf, caller: Pid, ends: Ends, ipv6: bool) -> ! {
             .arg(format!("--ready-fd={}", ends.ready.as_raw_fd()))
             .arg(format!("--exit-fd={}", ends.life.as_raw_fd()))
             .args([caller.to_string(), DEVICE.to_owned()]);
-        if let Ok(words) = ends.said.try_clone() {
+        if let Ok(words) = ends.output.try_clone() {
             command.stdout(words);
         }
-        command.stdin(Stdio::null()).stderr(ends.said);
+        command.stdin(Stdio::null()).stderr(ends.output);
         for end in [&ends.ready, &ends.life] {
             // Refused, slirp4netns says so itself.
             let _ = fcntl(end, FcntlArg::F_SETFD(FdFlag::empty()));
@@ -142,7 +142,7 @@ impl WaitingSlirp {
         let mut slirp = Slirp {
             child: self.child,
             life: Some(self.life),
-            said: self.said,
+            output: self.output,
             is_reaped: Cell::new(false),
         };
         let told = write(&self.go, &[1]);
@@ -183,9 +183,9 @@ impl Slirp {
     /// Returns the last line written by slirp4netns.
     pub fn last_words(&self) -> String {
         let mut text = String::new();
-        let read = self.said.try_clone().and_then(|mut said| {
-            said.rewind()?;
-            said.read_to_string(&mut text)
+        let read = self.output.try_clone().and_then(|mut output| {
+            output.rewind()?;
+            output.read_to_string(&mut text)
         });
         let line = text.lines().rev().find(|line| !line.trim().is_empty());
         match (read, line) {

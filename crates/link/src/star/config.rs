@@ -22,7 +22,7 @@ const QUEUE_PACKETS: RangeInclusive<f64> = 0.0..=10_000_000.0;
 
 /// The reason for an unusable configuration; messages read after "failed to".
 #[derive(Debug, Error)]
-pub enum ConfigError {
+pub enum InternetConfigError {
     /// The file does not exist or cannot be read.
     #[error("read internet {file}: {error}")]
     Read {
@@ -67,15 +67,15 @@ pub enum ConfigError {
 }
 
 /// Reads, checks and completes a configuration.
-pub fn load(file: &Path) -> Result<InternetConfig, ConfigError> {
+pub fn load(file: &Path) -> Result<InternetConfig, InternetConfigError> {
     let named = || file.display().to_string();
-    let text = std::fs::read_to_string(file).map_err(|error| ConfigError::Read {
+    let text = std::fs::read_to_string(file).map_err(|error| InternetConfigError::Read {
         file: named(),
         error,
     })?;
     let config = toml::from_str(&text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
-        ConfigError::Malformed {
+        InternetConfigError::Malformed {
             file: named(),
             line: text.get(..offset).unwrap_or_default().matches('\n').count() + 1,
             message: error.message().replace('\n', "; "),
@@ -85,9 +85,9 @@ pub fn load(file: &Path) -> Result<InternetConfig, ConfigError> {
 }
 
 /// Checks every value and writes the defaults out. Records therefore show the values in force.
-pub fn complete(config: InternetConfig) -> Result<InternetConfig, ConfigError> {
+pub fn complete(config: InternetConfig) -> Result<InternetConfig, InternetConfigError> {
     if !HOSTS_COUNT.contains(&config.hosts.len()) {
-        return Err(ConfigError::Count(config.hosts.len()));
+        return Err(InternetConfigError::Count(config.hosts.len()));
     }
     let mtu_bytes = config.mtu_bytes.unwrap_or(DEFAULT_MTU_BYTES);
     check_range("", "mtu_bytes", f64::from(mtu_bytes), &MTU_BYTES)?;
@@ -106,7 +106,7 @@ pub fn complete(config: InternetConfig) -> Result<InternetConfig, ConfigError> {
 }
 
 /// Checks a host's delay and loss.
-pub fn check_way(host: &str, one_way_ms: f64, loss_ratio: f64) -> Result<(), ConfigError> {
+pub fn check_way(host: &str, one_way_ms: f64, loss_ratio: f64) -> Result<(), InternetConfigError> {
     check_range(host, "one_way_ms", one_way_ms, &ONE_WAY_MS)?;
     check_range(host, "loss_ratio", loss_ratio, &RATIO)
 }
@@ -117,7 +117,7 @@ pub(crate) fn prefixes(host: &InternetHost) -> impl Iterator<Item = Prefix> + '_
     texts.filter_map(|text| Prefix::parse(text))
 }
 
-fn complete_host(host: InternetHost) -> Result<InternetHost, ConfigError> {
+fn complete_host(host: InternetHost) -> Result<InternetHost, InternetConfigError> {
     let letter =
         |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     if host.name.is_empty() || host.name.len() > NAME_LIMIT_BYTES || !host.name.chars().all(letter)
@@ -178,7 +178,7 @@ fn default_address(host: &InternetHost) -> Option<std::net::Ipv4Addr> {
     single.or_else(|| prefixes(host).next()).map(Prefix::second)
 }
 
-fn check_names(hosts: &[InternetHost]) -> Result<(), ConfigError> {
+fn check_names(hosts: &[InternetHost]) -> Result<(), InternetConfigError> {
     let mut by_anchor = BTreeMap::new();
     for host in hosts {
         if let Some(other) = by_anchor.insert(anchor_name(&host.name), &host.name) {
@@ -190,13 +190,13 @@ fn check_names(hosts: &[InternetHost]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn check_prefixes(hosts: &[InternetHost]) -> Result<(), ConfigError> {
+fn check_prefixes(hosts: &[InternetHost]) -> Result<(), InternetConfigError> {
     for (index, host) in hosts.iter().enumerate() {
         let own: Vec<_> = prefixes(host).collect();
         if let Some((_, twice)) = own
             .iter()
             .enumerate()
-            .find(|(at, one)| own[..*at].contains(one))
+            .find(|(at, network)| own[..*at].contains(network))
         {
             return wrong(&host.name, format!("prefix {twice} stands twice"));
         }
@@ -220,12 +220,12 @@ fn check_range(
     key: &'static str,
     value: f64,
     allowed: &RangeInclusive<f64>,
-) -> Result<(), ConfigError> {
+) -> Result<(), InternetConfigError> {
     if allowed.contains(&value) {
         return Ok(());
     }
     let place = if host.is_empty() { "" } else { ": " };
-    Err(ConfigError::Range {
+    Err(InternetConfigError::Range {
         key: format!("{host}{place}{key}"),
         value,
         min: *allowed.start(),
@@ -233,8 +233,8 @@ fn check_range(
     })
 }
 
-fn wrong<T>(host: &str, expected: impl Into<String>) -> Result<T, ConfigError> {
-    Err(ConfigError::Host {
+fn wrong<T>(host: &str, expected: impl Into<String>) -> Result<T, InternetConfigError> {
+    Err(InternetConfigError::Host {
         host: host.to_owned(),
         expected: expected.into(),
     })

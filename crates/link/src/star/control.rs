@@ -1,7 +1,7 @@
 //! The requests from another thread to the thread carrying the packets, and the answers. Not for:
-//! carrying requests out (see `exchange`).
+//! carrying requests out (see `hub`).
 
-use crate::star::counts::Counts;
+use crate::star::counts::WindowCounts;
 use crate::star::model::HostChange;
 use nix::errno::Errno;
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -16,39 +16,39 @@ pub struct ThreadEnded;
 
 /// A request to the carrying thread.
 #[derive(Debug)]
-pub(super) enum Request {
+pub(super) enum HubRequest {
     /// Begin this window; the answer is the ended window.
-    Count(Box<Counts>),
+    Count(Box<WindowCounts>),
     Change(usize, HostChange),
     Stop,
 }
 
 /// The answer to a request: the time of execution, and the ended window.
 #[derive(Debug)]
-pub(super) struct Reply {
+pub(super) struct HubReply {
     pub at_ns: u64,
-    pub window: Option<Box<Counts>>,
+    pub window: Option<Box<WindowCounts>>,
 }
 
 /// The commanding thread's end.
 #[derive(Debug)]
 pub struct StarControl {
-    requests: Sender<Request>,
-    replies: Receiver<Reply>,
+    requests: Sender<HubRequest>,
+    replies: Receiver<HubReply>,
     wake: Arc<EventFd>,
 }
 
 /// The carrying thread's end.
 #[derive(Debug)]
-pub(super) struct ExchangeControl {
-    pub requests: Receiver<Request>,
-    pub replies: Sender<Reply>,
+pub(super) struct HubControl {
+    pub requests: Receiver<HubRequest>,
+    pub replies: Sender<HubReply>,
     /// Readable when there is a request.
     pub wake: Arc<EventFd>,
 }
 
 /// Makes both ends of the control.
-pub(super) fn pair() -> Result<(StarControl, ExchangeControl), Errno> {
+pub(super) fn pair() -> Result<(StarControl, HubControl), Errno> {
     let (request_sender, requests) = channel();
     let (replies, reply_receiver) = channel();
     let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
@@ -58,33 +58,33 @@ pub(super) fn pair() -> Result<(StarControl, ExchangeControl), Errno> {
         replies: reply_receiver,
         wake: Arc::clone(&wake),
     };
-    let orders = ExchangeControl {
+    let control_end = HubControl {
         requests,
         replies,
         wake,
     };
-    Ok((control, orders))
+    Ok((control, control_end))
 }
 
 impl StarControl {
     /// Closes the window and begins another. Returns the closed window and the time of closing.
-    pub fn count(&self) -> Result<(Box<Counts>, u64), ThreadEnded> {
-        let reply = self.ask(Request::Count(Box::default()))?;
+    pub fn count(&self) -> Result<(Box<WindowCounts>, u64), ThreadEnded> {
+        let reply = self.ask(HubRequest::Count(Box::default()))?;
         Ok((reply.window.ok_or(ThreadEnded)?, reply.at_ns))
     }
 
     /// Changes a host; the change is in force at the return.
     pub fn change(&self, host: usize, change: HostChange) -> Result<(), ThreadEnded> {
-        self.ask(Request::Change(host, change)).map(drop)
+        self.ask(HubRequest::Change(host, change)).map(drop)
     }
 
     /// Ends the carrying thread.
     pub fn stop(&self) {
         // If it has ended already, all is well.
-        let _ = self.ask(Request::Stop);
+        let _ = self.ask(HubRequest::Stop);
     }
 
-    fn ask(&self, request: Request) -> Result<Reply, ThreadEnded> {
+    fn ask(&self, request: HubRequest) -> Result<HubReply, ThreadEnded> {
         self.requests.send(request).map_err(|_| ThreadEnded)?;
         self.wake.write(1).map_err(|_| ThreadEnded)?;
         self.replies.recv().map_err(|_| ThreadEnded)

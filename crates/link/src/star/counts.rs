@@ -1,7 +1,7 @@
-//! The packets at the exchange in a window of time: counts by sender and destination, the packets'
+//! The packets at the hub in a window of time: counts by sender and destination, the packets'
 //! fates, and the lateness of carrying. Not for: deciding fates (see `model`).
 
-use crate::carrying::histogram::Histogram;
+use crate::datapath::histogram::Histogram;
 use crate::devices::packet::{PacketView, TCP, UDP};
 use crate::star::model::DropReason;
 use resolab_record::{InternetFlow, InternetFlowsRecord};
@@ -14,7 +14,7 @@ const FLOWS_LIMIT_COUNT: usize = 20_000;
 const FIRST_CHOSEN_PORT: u16 = 10_240;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
+struct FlowCountKey {
     from: usize,
     destination: Ipv4Addr,
     protocol: u8,
@@ -22,22 +22,22 @@ struct Key {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Sent {
+struct SentCount {
     packets_count: u64,
     total_bytes: u64,
 }
 
 /// The counts of an open window.
 #[derive(Debug, Default)]
-pub struct Counts {
+pub struct WindowCounts {
     started_ns: u64,
-    flows: FxHashMap<Key, Sent>,
+    flows: FxHashMap<FlowCountKey, SentCount>,
     /// All totals outside flows; the flows are added at writing.
     totals: InternetFlowsRecord,
     lateness: Histogram,
 }
 
-impl Counts {
+impl WindowCounts {
     /// Begins the window at `started_ns`.
     pub fn begin(&mut self, started_ns: u64) {
         self.started_ns = started_ns;
@@ -45,19 +45,25 @@ impl Counts {
 
     /// Counts `count` packets from host `from` to `destination`, of `total_bytes` together; `view`
     /// is of the first.
-    pub fn sent(&mut self, from: usize, view: &PacketView<'_>, count: usize, total_bytes: usize) {
+    pub fn note_sent(
+        &mut self,
+        from: usize,
+        view: &PacketView<'_>,
+        count: usize,
+        total_bytes: usize,
+    ) {
         let IpAddr::V4(destination) = view.destination else {
-            self.unlisted(count);
+            self.count_unlisted(count);
             return;
         };
-        let key = Key {
+        let key = FlowCountKey {
             from,
             destination,
             protocol: view.protocol,
             port: listed_port(view.ports),
         };
         if self.flows.len() >= FLOWS_LIMIT_COUNT && !self.flows.contains_key(&key) {
-            self.unlisted(count);
+            self.count_unlisted(count);
             return;
         }
         let sent = self.flows.entry(key).or_default();
@@ -66,12 +72,12 @@ impl Counts {
     }
 
     /// Counts sent packets outside flows.
-    pub fn unlisted(&mut self, count: usize) {
+    pub fn count_unlisted(&mut self, count: usize) {
         self.totals.unlisted_packets_count += count as u64;
     }
 
     /// Counts packets dropped for the cause `why`.
-    pub fn gone(&mut self, why: DropReason, count: usize) {
+    pub fn note_loss(&mut self, why: DropReason, count: usize) {
         let totals = &mut self.totals;
         *match why {
             DropReason::Lost => &mut totals.lost_packets_count,
@@ -83,12 +89,12 @@ impl Counts {
     }
 
     /// Counts packets lost by the instrument.
-    pub fn dropped_by_device(&mut self, count: u64) {
+    pub fn note_device_drops(&mut self, count: u64) {
         self.totals.dropped_device_count += count;
     }
 
     /// Counts packets handed to their host, with their lateness.
-    pub fn delivered(&mut self, count: usize, lateness_ns: u64) {
+    pub fn note_delivery(&mut self, count: usize, lateness_ns: u64) {
         self.totals.delivered_packets_count += count as u64;
         self.lateness.record(lateness_ns, count as u64);
     }
@@ -158,21 +164,21 @@ mod tests {
         vec!["home".to_owned(), "far".to_owned()]
     }
 
-    fn sent(counts: &mut Counts, from: usize, packet: &[u8], count: usize) {
-        counts.sent(from, &view(packet).unwrap(), count, packet.len());
+    fn send(counts: &mut WindowCounts, from: usize, packet: &[u8], count: usize) {
+        counts.note_sent(from, &view(packet).unwrap(), count, packet.len());
     }
 
     #[test]
     fn packets_are_counted_by_who_sent_them_where() {
-        let mut counts = Counts::default();
+        let mut counts = WindowCounts::default();
         counts.begin(7);
         let request = samples::ipv4(UDP, HOME, FAR, b"ask");
-        sent(&mut counts, 0, &request, 1);
-        sent(&mut counts, 0, &request, 1);
-        sent(&mut counts, 0, &samples::ipv4(TCP, HOME, FAR, b""), 3);
-        sent(&mut counts, 1, &samples::ipv4(UDP, FAR, HOME, b"answer"), 1);
-        sent(&mut counts, 1, &samples::ipv4(1, FAR, HOME, b"icmp"), 1);
-        counts.unlisted(2);
+        send(&mut counts, 0, &request, 1);
+        send(&mut counts, 0, &request, 1);
+        send(&mut counts, 0, &samples::ipv4(TCP, HOME, FAR, b""), 3);
+        send(&mut counts, 1, &samples::ipv4(UDP, FAR, HOME, b"answer"), 1);
+        send(&mut counts, 1, &samples::ipv4(1, FAR, HOME, b"icmp"), 1);
+        counts.count_unlisted(2);
         let owner = |address| (address == FAR.0).then_some(1);
         let record = counts.record(Some("x".to_owned()), 9, &names(), owner);
         let flows: Vec<_> = record
@@ -214,7 +220,7 @@ mod tests {
 
     #[test]
     fn what_became_of_packets_adds_up() {
-        let mut counts = Counts::default();
+        let mut counts = WindowCounts::default();
         let causes = [
             DropReason::Lost,
             DropReason::QueueFull,
@@ -223,15 +229,15 @@ mod tests {
             DropReason::ForeignSource,
         ];
         for (index, cause) in causes.into_iter().enumerate() {
-            counts.gone(cause, index + 1);
+            counts.note_loss(cause, index + 1);
         }
-        counts.dropped_by_device(9);
+        counts.note_device_drops(9);
         let nothing = counts.record(None, 0, &[], |_| None);
         assert_eq!(
             (nothing.lateness_p50_ns, nothing.lateness_max_ns),
             (None, None)
         );
-        counts.delivered(2, 5_000);
+        counts.note_delivery(2, 5_000);
         let record = counts.record(None, 0, &[], |_| None);
         assert_eq!(
             (
@@ -250,17 +256,17 @@ mod tests {
 
     #[test]
     fn a_flood_of_flows_is_counted_together() {
-        let mut counts = Counts::default();
+        let mut counts = WindowCounts::default();
         for number in 0..FLOWS_LIMIT_COUNT as u32 + 5 {
             let address = Ipv4Addr::from_bits(FAR.0.to_bits() + number);
-            sent(
+            send(
                 &mut counts,
                 0,
                 &samples::ipv4(UDP, HOME, (address, 53), b""),
                 1,
             );
         }
-        sent(
+        send(
             &mut counts,
             0,
             &samples::ipv4(UDP, HOME, (FAR.0, 53), b""),

@@ -1,20 +1,20 @@
 //! Makes an internet: every host with a device, addresses and routes, held by an anchor, and the
-//! exchange between the hosts. Everything belongs to this process and ends with the process.
+//! hub between the hosts. Everything belongs to this process and ends with the process.
 //! Not for: the command line or records on standard output.
 
-use crate::carrying::ferry::ending_signals;
-use crate::carrying::punctual;
+use crate::datapath::forwarder::ending_signals;
+use crate::datapath::realtime_scheduling;
 use crate::devices::device::{Device, TunDevice};
 use crate::hosts::anchor::start_anchor;
+use crate::hosts::capabilities::Capabilities;
 use crate::hosts::device::{HostDevice, RefusedStep};
-use crate::hosts::grants::Capabilities;
 use crate::hosts::namespace::{self, RefusedSetting};
 use crate::hosts::{DEVICE_NAME, remedies, tun};
 use crate::path::Anchors;
 use crate::profile::DEFAULT_MTU_BYTES;
 use crate::star::config::prefixes;
 use crate::star::control::StarControl;
-use crate::star::exchange::Exchange;
+use crate::star::hub::Hub;
 use crate::star::model::StarModel;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
@@ -46,17 +46,17 @@ pub enum StarError {
     Start(Errno),
 }
 
-/// An internet ready to run. The thread making the internet still has to run the exchange.
+/// An internet ready to run. The thread making the internet still has to run the hub.
 #[derive(Debug)]
 pub struct Star {
-    /// The exchange carrying the packets.
-    pub exchange: Exchange,
-    /// The control for requests to the exchange.
+    /// The hub carrying the packets.
+    pub hub: Hub,
+    /// The control for requests to the hub.
     pub control: StarControl,
     /// The hosts' devices, in the configuration's order.
     pub devices: Vec<HostDevice>,
     /// The capabilities granted by the machine.
-    pub grants: Capabilities,
+    pub capabilities: Capabilities,
     /// The processes holding the hosts.
     pub anchors: Anchors,
 }
@@ -67,8 +67,8 @@ impl Star {
     pub fn open(config: &InternetConfig) -> Result<Self, StarError> {
         ending_signals().thread_block().map_err(StarError::Start)?;
         // Before the user namespace, inside which the right to it does not count.
-        let mut grants = Capabilities {
-            realtime_scheduling: punctual::request_realtime(),
+        let mut capabilities = Capabilities {
+            realtime_scheduling: realtime_scheduling::request_realtime(),
             rootless: namespace::gain_rights().map_err(StarError::Namespaces)?,
             refused_settings: Vec::new(),
         };
@@ -80,15 +80,14 @@ impl Star {
             let made = make_host(host, mtu_bytes, &mut anchors)?;
             ends.push(made.end);
             devices.push(made.device);
-            grants.refused_settings = made.refused_settings;
+            capabilities.refused_settings = made.refused_settings;
         }
-        let (exchange, control) =
-            Exchange::new(ends, StarModel::new(config)).map_err(StarError::Start)?;
+        let (hub, control) = Hub::new(ends, StarModel::new(config)).map_err(StarError::Start)?;
         Ok(Self {
-            exchange,
+            hub,
             control,
             devices,
-            grants,
+            capabilities,
             anchors,
         })
     }

@@ -1,5 +1,5 @@
-//! The fates of packets between hosts joined by a single exchange: pure, in virtual time. Not for:
-//! carrying packets (see `exchange`), nor counting packets (`counts`).
+//! The fates of packets between hosts joined by a single hub: pure, in virtual time. Not for:
+//! carrying packets (see `hub`), nor counting packets (`counts`).
 
 use crate::elements::delay::to_ns;
 use crate::elements::droptail::Droptail;
@@ -15,7 +15,7 @@ use std::net::Ipv4Addr;
 /// The cause of a packet's drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropReason {
-    /// Lost between a host and the exchange.
+    /// Lost between a host and the hub.
     Lost,
     /// A full queue refused the packet.
     QueueFull,
@@ -30,7 +30,7 @@ pub enum DropReason {
 /// A change of a host; `None` keeps the present value.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct HostChange {
-    /// One-way delay to and from the exchange, in ms.
+    /// One-way delay to and from the hub, in ms.
     pub one_way_ms: Option<f64>,
     /// Loss ratio in each direction.
     pub loss_ratio: Option<f64>,
@@ -47,7 +47,7 @@ struct AddressOwner {
     extra_ns: u64,
 }
 
-/// The route of a packet through the exchange.
+/// The route of a packet through the hub.
 #[derive(Debug, Clone, Copy)]
 pub struct Route {
     /// Number of the sending host.
@@ -58,7 +58,7 @@ pub struct Route {
     extra_ns: u64,
 }
 
-/// One direction between a host and the exchange, without the delay.
+/// One direction between a host and the hub, without the delay.
 #[derive(Debug)]
 struct Access {
     loss: IndependentLoss,
@@ -90,8 +90,8 @@ impl StarModel {
     /// Makes the model of a complete configuration.
     pub fn new(config: &InternetConfig) -> Self {
         let seed = config.seed.unwrap_or_default();
-        let networks = config.hosts.iter().enumerate().flat_map(|(host, one)| {
-            let networks = one.networks.iter();
+        let networks = config.hosts.iter().enumerate().flat_map(|(host, config)| {
+            let networks = config.networks.iter();
             networks.map(move |network| (host, network))
         });
         let places = networks
@@ -139,7 +139,7 @@ impl StarModel {
     }
 
     /// Takes a packet of `bytes` leaving a host at `now_ns`. Returns the arrival time at the
-    /// receiving host's side of the exchange, or the cause of a drop. Departures of a host must
+    /// receiving host's side of the hub, or the cause of a drop. Departures of a host must
     /// come in time order.
     pub fn depart(&mut self, route: Route, now_ns: u64, bytes: u32) -> Result<u64, DropReason> {
         let host = &mut self.hosts[route.from];

@@ -12,7 +12,7 @@ const RCODE_MASK: u8 = 0x0f;
 
 /// The properties of an answer needed for counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answer {
+pub struct AnswerProperties {
     /// The response code, without EDNS's upper bits.
     pub rcode: u8,
     /// True when the answer has the TC flag (truncated).
@@ -30,12 +30,12 @@ pub fn id_of(message: &[u8]) -> Option<u16> {
 /// Reads `message` as an answer to `query`. An answer has QR set and the same question, ignoring
 /// case (RFC 5452 section 9.1). An answer with an error code may leave out the question. Returns
 /// `None` when `message` is no answer to `query`.
-pub fn read(query: Template<'_>, message: &[u8]) -> Option<Answer> {
+pub fn read(query: Template<'_>, message: &[u8]) -> Option<AnswerProperties> {
     let header = message.get(..HEADER_BYTES)?;
     if header[2] & QR_BIT == 0 {
         return None;
     }
-    let answer = Answer {
+    let answer = AnswerProperties {
         rcode: header[3] & RCODE_MASK,
         truncated: header[2] & TC_BIT != 0,
     };
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::names::QueryTemplates;
 
-    fn answer_with(change: impl Fn(&mut Vec<u8>)) -> Option<Answer> {
+    fn answer_with(change: impl Fn(&mut Vec<u8>)) -> Option<AnswerProperties> {
         let names = QueryTemplates::parse("Example.test AAAA", None, false).unwrap();
         let query = names.get(0);
         let mut message = query.message.to_vec();

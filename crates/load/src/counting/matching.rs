@@ -20,8 +20,8 @@ pub fn book(
         IdOwner::Waiting(query) => match answer::read(names.get(query.name), message) {
             Some(answer) => {
                 let times = (query.wanted_ns, query.first_sent_ns, received_ns);
-                tally.completed(times, answer, message.len());
-                slots.answered(id);
+                tally.note_completion(times, answer, message.len());
+                slots.note_answer(id);
             }
             None => tally.alien_count += 1,
         },

@@ -33,7 +33,7 @@ pub struct WaitingQuery {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+struct QuerySlot {
     query: WaitingQuery,
     generation: u16,
     state: State,
@@ -60,7 +60,7 @@ pub enum IdOwner {
 /// The query slots of one connection.
 #[derive(Debug)]
 pub struct Slots {
-    entries: Vec<Slot>,
+    entries: Vec<QuerySlot>,
     /// The free slots, longest unused first.
     free: VecDeque<u16>,
     index_bits: u32,
@@ -72,7 +72,7 @@ impl Slots {
     /// Creates room for `count` queries, `SLOTS_MAX` at most.
     pub fn new(count: usize) -> Self {
         let count = count.clamp(1, SLOTS_MAX);
-        let unused = Slot {
+        let unused = QuerySlot {
             query: WaitingQuery {
                 name: 0,
                 wanted_ns: 0,
@@ -127,7 +127,7 @@ impl Slots {
 
     /// Records the send time of a query with a new id. Without a schedule, `sent_ns` is also the
     /// planned time.
-    pub fn sent(&mut self, id: u16, sent_ns: u64, wanted_ns: Option<u64>) {
+    pub fn note_sent(&mut self, id: u16, sent_ns: u64, wanted_ns: Option<u64>) {
         let index = self.index_of(id);
         let query = &mut self.entries[index].query;
         (query.sent_ns, query.first_sent_ns) = (sent_ns, sent_ns);
@@ -157,7 +157,7 @@ impl Slots {
     }
 
     /// Marks the waiting query with this id as answered.
-    pub fn answered(&mut self, id: u16) {
+    pub fn note_answer(&mut self, id: u16) {
         self.end(self.index_of(id), State::Answered);
     }
 
@@ -244,7 +244,7 @@ mod tests {
         let id = slots.take(query(7)).unwrap();
         assert_eq!(slots.find(id), IdOwner::Waiting(query(7)));
         assert_eq!((slots.room(), slots.waiting_count()), (9, 1));
-        slots.answered(id);
+        slots.note_answer(id);
         assert_eq!(slots.find(id), IdOwner::Answered);
         assert_eq!(slots.waiting_count(), 0);
     }
@@ -259,7 +259,7 @@ mod tests {
         let second = slots.take(query(2)).unwrap();
         assert_ne!(first, second);
         assert_eq!(slots.find(first), IdOwner::GivenUp);
-        slots.answered(second);
+        slots.note_answer(second);
         slots.take(query(3)).unwrap();
         assert_eq!(slots.find(first), IdOwner::Nothing);
         assert_eq!(slots.find(second), IdOwner::Answered);
@@ -280,12 +280,12 @@ mod tests {
     fn a_query_without_a_schedule_is_wanted_when_it_is_sent() {
         let mut slots = Slots::new(4);
         let id = slots.take(query(0)).unwrap();
-        slots.sent(id, 50, None);
+        slots.note_sent(id, 50, None);
         let IdOwner::Waiting(found) = slots.find(id) else {
             panic!();
         };
         assert_eq!((found.wanted_ns, found.sent_ns), (50, 50));
-        slots.sent(id, 60, Some(40));
+        slots.note_sent(id, 60, Some(40));
         let IdOwner::Waiting(found) = slots.find(id) else {
             panic!();
         };
@@ -312,7 +312,7 @@ mod tests {
                         }
                     }
                     (2, Some(id)) => {
-                        slots.answered(id);
+                        slots.note_answer(id);
                         waiting.remove(&id);
                     }
                     _ => {

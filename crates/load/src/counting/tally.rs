@@ -1,7 +1,7 @@
 //! The counts of an engine during a run; tallies of workers add up. Not for: making a record of the
 //! counts; see `summary`.
 
-use crate::counting::answer::Answer;
+use crate::counting::answer::AnswerProperties;
 use hdrhistogram::Histogram;
 use resolab_record::{Failure, HelloCount, HelloFacts};
 use std::collections::BTreeMap;
@@ -12,16 +12,16 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// A histogram of durations, in ns.
 #[derive(Debug, Clone)]
-pub struct Times(Histogram<u64>);
+pub struct DurationHistogram(Histogram<u64>);
 
-impl Default for Times {
+impl Default for DurationHistogram {
     fn default() -> Self {
         let histogram = Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS);
         Self(histogram.unwrap_or_else(|error| unreachable!("the bounds are constants: {error}")))
     }
 }
 
-impl Times {
+impl DurationHistogram {
     /// Counts a duration, in ns.
     pub fn add(&mut self, duration_ns: u64) {
         self.0.saturating_record(duration_ns.max(1));
@@ -73,11 +73,11 @@ pub struct Tally {
     /// The sum of all values in `response_time`.
     pub response_time_sum_ns: u64,
     /// The time from the planned send time to the answer.
-    pub response_time: Times,
+    pub response_time: DurationHistogram,
     /// The distributions of an open loop; `None` in a closed loop.
-    pub open: Option<Box<OpenTimes>>,
+    pub open: Option<Box<OpenLoopHistograms>>,
     /// The time from the start of connecting to an open connection.
-    pub connect: Times,
+    pub connect: DurationHistogram,
     /// The number of connections by the facts of their hellos.
     pub hellos: Vec<HelloCount>,
     /// The number of connections opened to replace an ended connection.
@@ -106,11 +106,11 @@ pub struct Tally {
 
 /// The distributions available only in an open loop.
 #[derive(Debug, Clone, Default)]
-pub struct OpenTimes {
+pub struct OpenLoopHistograms {
     /// The time from sending to the answer.
-    pub exchange: Times,
+    pub exchange: DurationHistogram,
     /// The time from the planned send time to sending.
-    pub lateness: Times,
+    pub lateness: DurationHistogram,
 }
 
 impl Tally {
@@ -133,9 +133,9 @@ impl Tally {
             query_bytes: 0,
             response_bytes: 0,
             response_time_sum_ns: 0,
-            response_time: Times::default(),
+            response_time: DurationHistogram::default(),
             open: is_open.then(Box::default),
-            connect: Times::default(),
+            connect: DurationHistogram::default(),
             hellos: Vec::new(),
             reconnect_count: 0,
             handshake_failure_count: 0,
@@ -152,7 +152,7 @@ impl Tally {
     }
 
     /// Counts a query planned for `wanted_ns` and sent at `sent_ns`.
-    pub fn sent(&mut self, wanted_ns: u64, sent_ns: u64, query_bytes: usize) {
+    pub fn note_sent(&mut self, wanted_ns: u64, sent_ns: u64, query_bytes: usize) {
         self.sent_count += 1;
         self.query_bytes += query_bytes as u64;
         self.first_sent_ns.get_or_insert(sent_ns);
@@ -165,10 +165,10 @@ impl Tally {
     /// Counts an answer. An answer after the timeout is late, and the query is lost. This rule also
     /// holds when the loop did not check timeouts in between: a loop may stop for longer than a
     /// timeout.
-    pub fn completed(
+    pub fn note_completion(
         &mut self,
         (wanted_ns, sent_ns, received_ns): (u64, u64, u64),
-        answer: Answer,
+        answer: AnswerProperties,
         response_bytes: usize,
     ) {
         if received_ns.saturating_sub(sent_ns) > self.timeout_ns {
@@ -189,12 +189,12 @@ impl Tally {
     }
 
     /// Counts a query without an answer in time.
-    pub fn lost(&mut self) {
+    pub fn note_loss(&mut self) {
         self.lost_count += 1;
     }
 
     /// Counts a query with the connection ended before the answer.
-    pub fn interrupted(&mut self, failure: Failure) {
+    pub fn note_interruption(&mut self, failure: Failure) {
         self.interrupted_count += 1;
         *self.failures.entry(failure).or_default() += 1;
     }
@@ -205,13 +205,13 @@ impl Tally {
     }
 
     /// Counts a query failed by itself.
-    pub fn failed(&mut self, failure: Failure) {
+    pub fn note_failure(&mut self, failure: Failure) {
         self.failed_count += 1;
         *self.failures.entry(failure).or_default() += 1;
     }
 
     /// Records the end of the last query, or of waiting for answers.
-    pub fn ended(&mut self, now_ns: u64) {
+    pub fn note_end(&mut self, now_ns: u64) {
         self.ended_ns = Some(now_ns);
     }
 
@@ -221,19 +221,19 @@ impl Tally {
     }
 
     /// Counts a wake with answers, after a gathering wait of `waited_ns`.
-    pub fn woken(&mut self, answer_count: u64, waited_ns: u64) {
+    pub fn note_wake(&mut self, answer_count: u64, waited_ns: u64) {
         self.wake_count += 1;
         self.woken_answer_count += answer_count;
         self.gathering_wait_sum_ns += waited_ns;
     }
 
     /// Counts an established connection; connecting took `duration_ns`.
-    pub fn connected(&mut self, duration_ns: u64) {
+    pub fn note_connection(&mut self, duration_ns: u64) {
         self.connect.add(duration_ns);
     }
 
     /// Counts the hello messages of the connection.
-    pub fn greeted(&mut self, hello_facts: HelloFacts) {
+    pub fn note_hello(&mut self, hello_facts: HelloFacts) {
         self.add_hellos(HelloCount {
             connection_count: 1,
             hello_facts,
@@ -310,7 +310,7 @@ impl Tally {
 mod tests {
     use super::*;
 
-    const NOERROR: Answer = Answer {
+    const NOERROR: AnswerProperties = AnswerProperties {
         rcode: 0,
         truncated: false,
     };
@@ -318,8 +318,8 @@ mod tests {
     #[test]
     fn an_open_loop_counts_from_when_a_query_was_wanted() {
         let mut tally = Tally::new(true, u64::MAX);
-        tally.sent(1_000, 4_000, 30);
-        tally.completed((1_000, 4_000, 9_000), NOERROR, 50);
+        tally.note_sent(1_000, 4_000, 30);
+        tally.note_completion((1_000, 4_000, 9_000), NOERROR, 50);
         let open = tally.open.as_ref().unwrap();
         assert_eq!(tally.response_time.histogram().max(), 8_003);
         assert_eq!(open.exchange.histogram().max(), 5_003);
@@ -332,12 +332,12 @@ mod tests {
     fn an_answer_after_its_time_is_late_however_it_was_found() {
         let mut tally = Tally::new(false, 100);
         for sent_ns in [0, 10, 1_000] {
-            tally.sent(sent_ns, sent_ns, 30);
+            tally.note_sent(sent_ns, sent_ns, 30);
         }
-        tally.completed((0, 0, 101), NOERROR, 50);
-        tally.completed((10, 10, 110), NOERROR, 50);
+        tally.note_completion((0, 0, 101), NOERROR, 50);
+        tally.note_completion((10, 10, 110), NOERROR, 50);
         // From its schedule an open loop's query may take longer: what counts is when it was sent.
-        tally.completed((500, 1_000, 1_100), NOERROR, 50);
+        tally.note_completion((500, 1_000, 1_100), NOERROR, 50);
         assert_eq!((tally.completed_count, tally.response_bytes), (2, 100));
         assert_eq!((tally.lost_count, tally.late_count), (1, 1));
         assert_eq!(tally.outstanding_count(), 0);
@@ -345,27 +345,30 @@ mod tests {
 
     #[test]
     fn workers_add_up() {
-        let mut one = Tally::new(false, u64::MAX);
-        one.sent(5, 5, 10);
-        one.sent(9, 9, 10);
-        one.completed((5, 5, 105), NOERROR, 20);
-        one.lost();
+        let mut first = Tally::new(false, u64::MAX);
+        first.note_sent(5, 5, 10);
+        first.note_sent(9, 9, 10);
+        first.note_completion((5, 5, 105), NOERROR, 20);
+        first.note_loss();
         let mut other = Tally::new(false, u64::MAX);
-        other.sent(3, 3, 10);
-        other.sent(4, 4, 10);
-        other.interrupted(Failure::QueryConnectionClosed);
-        other.failed(Failure::HttpStatus);
-        one.merge(&other);
-        assert_eq!((one.sent_count, one.outstanding_count()), (4, 0));
-        assert_eq!((one.first_sent_ns, one.last_sent_ns), (Some(3), Some(9)));
-        assert_eq!(one.failures.len(), 2);
-        assert_eq!(one.response_time.histogram().len(), 1);
-        assert_eq!(one.rcodes[0], 1);
+        other.note_sent(3, 3, 10);
+        other.note_sent(4, 4, 10);
+        other.note_interruption(Failure::QueryConnectionClosed);
+        other.note_failure(Failure::HttpStatus);
+        first.merge(&other);
+        assert_eq!((first.sent_count, first.outstanding_count()), (4, 0));
+        assert_eq!(
+            (first.first_sent_ns, first.last_sent_ns),
+            (Some(3), Some(9))
+        );
+        assert_eq!(first.failures.len(), 2);
+        assert_eq!(first.response_time.histogram().len(), 1);
+        assert_eq!(first.rcodes[0], 1);
     }
 
     #[test]
     fn times_beyond_the_histogram_are_counted_as_its_longest() {
-        let mut times = Times::default();
+        let mut times = DurationHistogram::default();
         times.add(u64::MAX);
         times.add(0);
         assert_eq!(times.histogram().len(), 2);

@@ -91,7 +91,7 @@ impl GatheringState {
 
     /// Learns from a wake: the number of answers taken after the wait, and the sum of their
     /// response times.
-    pub fn woken(&mut self, answer_count: u64, response_time_sum_ns: u64) {
+    pub fn note_wake(&mut self, answer_count: u64, response_time_sum_ns: u64) {
         if answer_count == 0 {
             return;
         }
@@ -125,14 +125,14 @@ mod tests {
             GatheringState::new(GatheringRule::Fixed(Duration::from_micros(70)), LIMIT, 1);
         for batch in [1, 100, 1] {
             assert_eq!(gatherer.wait_ns(), 70_000);
-            gatherer.woken(batch, 1);
+            gatherer.note_wake(batch, 1);
         }
     }
 
     #[test]
     fn few_outstanding_queries_are_never_held_up() {
         let mut gatherer = adaptive(8);
-        gatherer.woken(1, 1_000_000);
+        gatherer.note_wake(1, 1_000_000);
         assert_eq!(gatherer.wait_ns(), 0);
     }
 
@@ -140,10 +140,10 @@ mod tests {
     fn the_wait_is_a_share_of_what_answers_take_within_a_limit() {
         let mut gatherer = adaptive(100);
         assert_eq!(gatherer.wait_ns(), 0);
-        gatherer.woken(2, 400_000);
+        gatherer.note_wake(2, 400_000);
         assert_eq!(gatherer.wait_ns(), 50_000);
         for _ in 0..200 {
-            gatherer.woken(4, 40_000_000);
+            gatherer.note_wake(4, 40_000_000);
         }
         assert!([0, 100_000].contains(&gatherer.wait_ns()));
     }
@@ -151,19 +151,19 @@ mod tests {
     #[test]
     fn batches_that_come_by_themselves_end_the_wait_and_single_answers_begin_it_again() {
         let mut gatherer = adaptive(100);
-        gatherer.woken(1, 500_000);
+        gatherer.note_wake(1, 500_000);
         let mut waits = 0;
         while gatherer.wait_ns() > 0 {
             // Large because of the wait: says nothing.
-            gatherer.woken(50, 25_000_000);
+            gatherer.note_wake(50, 25_000_000);
             waits += 1;
         }
         assert!((1..=WAKES_PER_TRIAL).contains(&waits));
-        gatherer.woken(60, 30_000_000);
+        gatherer.note_wake(60, 30_000_000);
         assert_eq!(gatherer.wait_ns(), 0);
-        gatherer.woken(50, 30_000_000);
+        gatherer.note_wake(50, 30_000_000);
         assert_eq!(gatherer.wait_ns(), 0);
-        gatherer.woken(20, 10_000_000);
+        gatherer.note_wake(20, 10_000_000);
         assert!(gatherer.wait_ns() > 0);
     }
 }

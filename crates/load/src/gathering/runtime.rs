@@ -52,7 +52,7 @@ impl WakeAccount {
     }
 
     /// Counts an answer with the given response time.
-    pub fn answered(&self, response_time_ns: u64) {
+    pub fn note_answer(&self, response_time_ns: u64) {
         let mut state = self.state();
         state.answer_count += 1;
         state.response_time_sum_ns += response_time_ns;
@@ -68,7 +68,7 @@ impl WakeAccount {
     }
 
     /// Accounts for the last batch after a wake, and waits for the new batch to grow.
-    fn woken(&self) {
+    fn note_wake(&self) {
         let wait_ns = {
             let mut state = self.state();
             state.close_wake();
@@ -94,7 +94,7 @@ impl State {
         self.woken_answer_count += self.answer_count;
         self.waited_sum_ns += waited_ns;
         self.gatherer
-            .woken(self.answer_count, self.response_time_sum_ns);
+            .note_wake(self.answer_count, self.response_time_sum_ns);
         (self.answer_count, self.response_time_sum_ns) = (0, 0);
     }
 }
@@ -108,7 +108,7 @@ pub fn build(gatherer: GatheringState) -> io::Result<(LocalRuntime, Arc<WakeAcco
         // Look for packets only when all that is known has been dealt with: the default of 61
         // tasks would cut batches.
         .event_interval(1_024)
-        .on_thread_unpark(move || hook.woken())
+        .on_thread_unpark(move || hook.note_wake())
         .build_local(LocalOptions::default())?;
     Ok((runtime, wakes))
 }
@@ -145,8 +145,8 @@ mod tests {
         let (runtime, wakes) = runtime();
         let took_ns = runtime.block_on(woken_by_a_packet());
         assert!(took_ns >= WAIT.as_nanos() as u64, "{took_ns}");
-        wakes.answered(7);
-        wakes.answered(9);
+        wakes.note_answer(7);
+        wakes.note_answer(9);
         let mut tally = Tally::new(false, u64::MAX);
         wakes.add_to(&mut tally);
         assert_eq!((tally.wake_count, tally.woken_answer_count), (1, 2));

@@ -77,8 +77,8 @@ fn receive(
     carrier.receive(tally)?;
     let count = tally.completed_count - count;
     if count > 0 {
-        gatherer.woken(count, tally.response_time_sum_ns - sum_ns);
-        tally.woken(count, wait_ns);
+        gatherer.note_wake(count, tally.response_time_sum_ns - sum_ns);
+        tally.note_wake(count, wait_ns);
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ struct WakeTimes {
 }
 
 impl WakeTimes {
-    fn of(worker: &WorkerPlan, has_receive_stamps: bool) -> Self {
+    fn new(worker: &WorkerPlan, has_receive_stamps: bool) -> Self {
         let LoadPacing::Open { rate_per_s, .. } = worker.plan.pace else {
             unreachable!("an open loop has a rate");
         };
@@ -64,7 +64,7 @@ pub fn run<C: ConnectionSet>(
     live: &LiveCounters,
     tally: &mut Tally,
 ) -> Result<(), LoadError> {
-    let rhythm = WakeTimes::of(worker, C::HAS_RECEIVE_STAMPS);
+    let rhythm = WakeTimes::new(worker, C::HAS_RECEIVE_STAMPS);
     let mut supply = QuerySource::new(worker, start_ns);
     let mut sender = Sender {
         batch: Vec::with_capacity(BATCH_MAX),
@@ -130,7 +130,7 @@ fn read(carrier: &mut impl ConnectionSet, now_ns: u64, tally: &mut Tally) -> Res
     }
     let count = tally.completed_count - count;
     if count > 0 {
-        tally.woken(count, 0);
+        tally.note_wake(count, 0);
     }
     carrier.tend(now_ns, tally)
 }

@@ -19,7 +19,7 @@ pub const READ_BYTES: usize = 64 << 10;
 
 /// The phase of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
+pub enum StreamPhase {
     /// The SYN was sent; the connection is not established yet.
     Connecting,
     /// The TLS handshake is in progress.
@@ -28,7 +28,7 @@ pub enum Phase {
     Open,
 }
 
-impl Phase {
+impl StreamPhase {
     /// Returns the failure category of a connection ended by `error` in this phase.
     pub fn failure_of(self, error: &io::Error) -> Failure {
         let mismatch = error
@@ -74,7 +74,7 @@ pub struct TlsOrTcpStream {
     tls: Option<Box<ClientConnection>>,
     /// The observed hellos, until the end of the TLS handshake; `None` without TLS.
     greeting: Option<Box<HelloCapture>>,
-    phase: Phase,
+    phase: StreamPhase,
     began_ns: u64,
     /// The plain bytes waiting for room in the socket, without TLS.
     outbox: Vec<u8>,
@@ -105,7 +105,7 @@ impl TlsOrTcpStream {
             socket: socket.into(),
             greeting: tls.is_some().then(Box::default),
             tls,
-            phase: Phase::Connecting,
+            phase: StreamPhase::Connecting,
             began_ns,
             outbox: Vec::new(),
         })
@@ -122,7 +122,7 @@ impl TlsOrTcpStream {
     }
 
     /// Returns the phase of the connection.
-    pub fn phase(&self) -> Phase {
+    pub fn phase(&self) -> StreamPhase {
         self.phase
     }
 
@@ -145,14 +145,14 @@ impl TlsOrTcpStream {
     /// Returns true when bytes wait for room in the socket.
     pub fn wants_write(&self) -> bool {
         let tls = self.tls.as_ref();
-        self.phase == Phase::Connecting
+        self.phase == StreamPhase::Connecting
             || !self.outbox.is_empty()
             || tls.is_some_and(|tls| tls.wants_write())
     }
 
     /// Continues connecting after the socket became ready.
     pub fn proceed(&mut self) -> io::Result<ConnectStep> {
-        if self.phase == Phase::Connecting {
+        if self.phase == StreamPhase::Connecting {
             if let Some(error) = self.socket.take_error()? {
                 return Err(error);
             }
@@ -163,10 +163,10 @@ impl TlsOrTcpStream {
                 }
                 Err(error) => return Err(error),
             }
-            self.phase = Phase::Handshaking;
+            self.phase = StreamPhase::Handshaking;
         }
-        if self.phase == Phase::Handshaking && self.handshake()? {
-            self.phase = Phase::Open;
+        if self.phase == StreamPhase::Handshaking && self.handshake()? {
+            self.phase = StreamPhase::Open;
             return Ok(ConnectStep::Opened(monotonic_ns() - self.began_ns));
         }
         Ok(ConnectStep::Waiting)

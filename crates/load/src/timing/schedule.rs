@@ -7,11 +7,11 @@ use super::split_mix::SplitMix64;
 #[derive(Debug, Clone)]
 pub struct Schedule {
     next_ns: u64,
-    kind: Kind,
+    kind: SchedulePattern,
 }
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum SchedulePattern {
     /// The instants are multiples of a distance. Each instant is computed anew, hence no error adds
     /// up.
     Constant {
@@ -34,7 +34,7 @@ impl Schedule {
     pub fn constant(start_ns: u64, rate_per_s: f64, index: u32, workers: u32) -> Self {
         let mut schedule = Self {
             next_ns: 0,
-            kind: Kind::Constant {
+            kind: SchedulePattern::Constant {
                 start_ns,
                 distance_ns: 1e9 / rate_per_s,
                 position: u64::from(index),
@@ -49,18 +49,18 @@ impl Schedule {
     /// independent Poisson processes. The sum of the processes is a Poisson process of the whole
     /// rate.
     pub fn poisson(start_ns: u64, rate_per_s: f64, index: u32, workers: u32, seed: u64) -> Self {
-        let mut seeds = SplitMix64::of(seed);
+        let mut seeds = SplitMix64::new(seed);
         let mut own_seed = seeds.draw();
         for _ in 0..index {
             own_seed = seeds.draw();
         }
         let mut schedule = Self {
             next_ns: 0,
-            kind: Kind::Poisson {
+            kind: SchedulePattern::Poisson {
                 start_ns,
                 mean_distance_ns: 1e9 * f64::from(workers) / rate_per_s,
                 elapsed_ns: 0.0,
-                random: SplitMix64::of(own_seed),
+                random: SplitMix64::new(own_seed),
             },
         };
         schedule.next_ns = schedule.compute();
@@ -74,7 +74,7 @@ impl Schedule {
 
     /// Moves on to the following instant.
     pub fn advance(&mut self) {
-        if let Kind::Constant {
+        if let SchedulePattern::Constant {
             position, workers, ..
         } = &mut self.kind
         {
@@ -85,13 +85,13 @@ impl Schedule {
 
     fn compute(&mut self) -> u64 {
         match &mut self.kind {
-            Kind::Constant {
+            SchedulePattern::Constant {
                 start_ns,
                 distance_ns,
                 position,
                 ..
             } => start_ns.saturating_add((*position as f64 * *distance_ns) as u64),
-            Kind::Poisson {
+            SchedulePattern::Poisson {
                 start_ns,
                 mean_distance_ns,
                 elapsed_ns,

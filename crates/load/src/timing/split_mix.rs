@@ -6,7 +6,7 @@ pub struct SplitMix64(u64);
 
 impl SplitMix64 {
     /// Creates a generator from a seed.
-    pub fn of(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 

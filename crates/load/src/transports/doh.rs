@@ -8,8 +8,8 @@ use crate::error::LoadError;
 use crate::loops::carrier::DueQuery;
 use crate::plan::WorkerPlan;
 use crate::sockets::stream::{READ_BYTES, TlsOrTcpStream};
-use crate::transports::doh_conversation::{Conversation, Requests};
-use crate::transports::stream_protocol::Protocol;
+use crate::transports::doh_conversation::{DohConversation, DohRequests};
+use crate::transports::stream_protocol::StreamProtocol;
 use crate::transports::streams;
 use resolab_record::Failure;
 use resolab_transport::client::AlpnMismatch;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 const ALPN: &[u8] = b"h2";
 
 struct Doh {
-    requests: Arc<Requests>,
+    requests: Arc<DohRequests>,
     /// The queries left unprocessed by a server, to be sent again.
     requeued: VecDeque<WaitingQuery>,
     inbox: Vec<u8>,
@@ -32,23 +32,23 @@ pub fn run(worker: &WorkerPlan, live: &LiveCounters) -> Result<Tally, LoadError>
     let tls = worker.plan.tls.as_ref();
     let tls = tls.ok_or(LoadError::Unsupported("load DoH without TLS"))?;
     let protocol = Doh {
-        requests: Arc::new(Requests::new(&worker.plan)),
+        requests: Arc::new(DohRequests::new(&worker.plan)),
         requeued: VecDeque::new(),
         inbox: Vec::with_capacity(READ_BYTES),
     };
     streams::run(worker, Some(tls), protocol, live)
 }
 
-impl Protocol for Doh {
-    type Conversation = Conversation;
+impl StreamProtocol for Doh {
+    type Conversation = DohConversation;
 
-    fn conversation(&self, slot_count: usize) -> Conversation {
-        Conversation::new(&self.requests, slot_count)
+    fn conversation(&self, slot_count: usize) -> DohConversation {
+        DohConversation::new(&self.requests, slot_count)
     }
 
     fn begin(
         &self,
-        conversation: &mut Conversation,
+        conversation: &mut DohConversation,
         stream: &mut TlsOrTcpStream,
     ) -> io::Result<()> {
         if stream.alpn() != Some(ALPN) {
@@ -62,13 +62,13 @@ impl Protocol for Doh {
         stream.flush()
     }
 
-    fn room(&self, conversation: &Conversation) -> usize {
+    fn room(&self, conversation: &DohConversation) -> usize {
         conversation.room()
     }
 
     fn write(
         &mut self,
-        conversation: &mut Conversation,
+        conversation: &mut DohConversation,
         stream: &mut TlsOrTcpStream,
         queries: &[DueQuery],
         room: usize,
@@ -83,7 +83,7 @@ impl Protocol for Doh {
                 sent_ns,
                 first_sent_ns: sent_ns,
             };
-            tally.sent(wanted_ns, sent_ns, self.requests.query_bytes(query.name));
+            tally.note_sent(wanted_ns, sent_ns, self.requests.query_bytes(query.name));
             stream.write(conversation.open(waiting))?;
         }
         for _ in queries.len()..room {
@@ -97,7 +97,7 @@ impl Protocol for Doh {
 
     fn read(
         &mut self,
-        conversation: &mut Conversation,
+        conversation: &mut DohConversation,
         stream: &mut TlsOrTcpStream,
         buffer: &mut [u8],
         tally: &mut Tally,
@@ -121,7 +121,7 @@ impl Protocol for Doh {
 
     fn give_up_before(
         &self,
-        conversation: &mut Conversation,
+        conversation: &mut DohConversation,
         stream: Option<&mut TlsOrTcpStream>,
         instant_ns: u64,
         tally: &mut Tally,
@@ -134,11 +134,11 @@ impl Protocol for Doh {
         is_told && !conversation.is_done()
     }
 
-    fn give_up_all(&self, conversation: &mut Conversation) -> u64 {
+    fn give_up_all(&self, conversation: &mut DohConversation) -> u64 {
         conversation.give_up_all()
     }
 
-    fn waiting_count(&self, conversation: &Conversation) -> usize {
+    fn waiting_count(&self, conversation: &DohConversation) -> usize {
         conversation.waiting_count()
     }
 

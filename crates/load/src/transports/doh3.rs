@@ -58,7 +58,7 @@ fn request(
 ) -> Result<(Request<()>, Option<Bytes>), http::Error> {
     Ok(match method {
         DohMethod::Get => {
-            let uri = doh_path::of_get(uri, message);
+            let uri = doh_path::build_get_path(uri, message);
             let request = Request::get(uri).header(ACCEPT, DNS_MESSAGE).body(())?;
             (request, None)
         }
@@ -99,37 +99,40 @@ impl QuicProtocol for Doh3 {
     ) -> Result<Bytes, LoadExchangeError> {
         let (request, body) = &self.requests[index as usize];
         let opened = conversation.send_request(request.clone()).await;
-        let mut stream = opened.map_err(|error| of_opening(&error))?;
+        let mut stream = opened.map_err(|error| convert_open_error(&error))?;
         leaves();
         if let Some(body) = body {
             stream
                 .send_data(body.clone())
                 .await
-                .map_err(|error| of_stream(&error))?;
+                .map_err(|error| convert_stream_error(&error))?;
         }
-        stream.finish().await.map_err(|error| of_stream(&error))?;
+        stream
+            .finish()
+            .await
+            .map_err(|error| convert_stream_error(&error))?;
         let head = stream
             .recv_response()
             .await
-            .map_err(|error| of_stream(&error))?;
+            .map_err(|error| convert_stream_error(&error))?;
         check_head(&head)?;
         let mut whole = Bytes::new();
         while let Some(mut chunk) = stream
             .recv_data()
             .await
-            .map_err(|error| of_stream(&error))?
+            .map_err(|error| convert_stream_error(&error))?
         {
             let chunk = chunk.copy_to_bytes(chunk.remaining());
             if whole.len() + chunk.len() > BODY_MAX_BYTES {
                 return Err(LoadExchangeError::Failed(Failure::HttpProtocol));
             }
-            whole = joined(&whole, chunk);
+            whole = join_pieces(&whole, chunk);
         }
         Ok(whole)
     }
 }
 
-fn joined(first: &Bytes, second: Bytes) -> Bytes {
+fn join_pieces(first: &Bytes, second: Bytes) -> Bytes {
     if first.is_empty() {
         return second;
     }
@@ -152,8 +155,8 @@ fn check_head(head: &Response<()>) -> Result<(), LoadExchangeError> {
 }
 
 /// Converts an error of opening a stream: no request has left yet.
-fn of_opening(error: &StreamError) -> LoadExchangeError {
-    match of_stream(error) {
+fn convert_open_error(error: &StreamError) -> LoadExchangeError {
+    match convert_stream_error(error) {
         LoadExchangeError::Ended { .. } => LoadExchangeError::Ended {
             may_be_processed: false,
         },
@@ -165,7 +168,7 @@ fn of_opening(error: &StreamError) -> LoadExchangeError {
     clippy::wildcard_enum_match_arm,
     reason = "the h3 crate's list may grow; all of the rest is HTTP going wrong"
 )]
-fn of_stream(error: &StreamError) -> LoadExchangeError {
+fn convert_stream_error(error: &StreamError) -> LoadExchangeError {
     match error {
         StreamError::RemoteTerminate { code, .. } if *code == Code::H3_REQUEST_REJECTED => {
             LoadExchangeError::Refused
@@ -218,7 +221,7 @@ mod tests {
     fn pieces_of_a_body_are_joined() {
         let piece = |text: &'static str| Bytes::from_static(text.as_bytes());
         assert_eq!(
-            joined(&joined(&Bytes::new(), piece("ab")), piece("c")),
+            join_pieces(&join_pieces(&Bytes::new(), piece("ab")), piece("c")),
             "abc"
         );
     }

@@ -6,7 +6,9 @@ use crate::counting::{Tally, answer};
 use crate::names::QueryTemplates;
 use crate::plan::LoadPlan;
 use crate::transports::doh_path;
-use crate::transports::http2::{Event, Http2, Http2Error, Request, RequestBlock, write_string};
+use crate::transports::http2::{
+    DohRequest, Http2, Http2Error, RequestBlock, RequestEnd, write_string,
+};
 use resolab_record::{DohMethod, Failure};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,7 +16,7 @@ use std::sync::Arc;
 const STATUS_OK: u16 = 200;
 
 /// All requests of a run, prepared as far as possible.
-pub struct Requests {
+pub struct DohRequests {
     names: Arc<QueryTemplates>,
     block: RequestBlock,
     /// The paths as string literals of a header block, in sequence; empty for POST.
@@ -24,7 +26,7 @@ pub struct Requests {
     content_bytes: usize,
 }
 
-impl Requests {
+impl DohRequests {
     /// Prepares the requests of a plan.
     pub fn new(plan: &LoadPlan) -> Self {
         let names = Arc::clone(&plan.names);
@@ -32,7 +34,7 @@ impl Requests {
         let (mut paths, mut path_ends) = (Vec::new(), Vec::new());
         if plan.doh_method == DohMethod::Get {
             for name in 0..names.count() as u32 {
-                let path = doh_path::of_get(path, names.get(name).message);
+                let path = doh_path::build_get_path(path, names.get(name).message);
                 write_string(path.as_bytes(), &mut paths);
                 path_ends.push(paths.len());
             }
@@ -58,32 +60,32 @@ impl Requests {
         self.names.get(name).message.len()
     }
 
-    fn request(&self, name: u32) -> Request<'_> {
+    fn request(&self, name: u32) -> DohRequest<'_> {
         let index = name as usize;
         match self.path_ends.get(index) {
             Some(end) => {
                 let start = index
                     .checked_sub(1)
                     .map_or(0, |before| self.path_ends[before]);
-                Request::Get(&self.paths[start..*end])
+                DohRequest::Get(&self.paths[start..*end])
             }
-            None => Request::Post(self.names.get(name).message),
+            None => DohRequest::Post(self.names.get(name).message),
         }
     }
 }
 
 /// The queries of a connection.
-pub struct Conversation {
-    requests: Arc<Requests>,
+pub struct DohConversation {
+    requests: Arc<DohRequests>,
     http: Http2,
     slots: Slots,
     /// The frames to send, as scratch space.
     out: Vec<u8>,
 }
 
-impl Conversation {
+impl DohConversation {
     /// Creates the state of a connection with up to `slot_count` queries in flight.
-    pub fn new(requests: &Arc<Requests>, slot_count: usize) -> Self {
+    pub fn new(requests: &Arc<DohRequests>, slot_count: usize) -> Self {
         Self {
             requests: Arc::clone(requests),
             http: Http2::new(requests.block.clone(), &mut Vec::new()),
@@ -125,7 +127,7 @@ impl Conversation {
         tally: &mut Tally,
     ) -> Result<&[u8], Http2Error> {
         self.out.clear();
-        let mut booking = EventBooker {
+        let mut booking = RequestEndBooker {
             slots: &mut self.slots,
             names: &self.requests.names,
             received_ns,
@@ -166,7 +168,7 @@ impl Conversation {
     }
 }
 
-struct EventBooker<'a> {
+struct RequestEndBooker<'a> {
     slots: &'a mut Slots,
     names: &'a QueryTemplates,
     received_ns: u64,
@@ -174,30 +176,31 @@ struct EventBooker<'a> {
     tally: &'a mut Tally,
 }
 
-impl EventBooker<'_> {
-    fn book(&mut self, event: Event<'_>) {
-        let (Event::Answered { token, .. } | Event::Refused { token } | Event::Failed { token }) =
-            event;
+impl RequestEndBooker<'_> {
+    fn book(&mut self, event: RequestEnd<'_>) {
+        let (RequestEnd::Answered { token, .. }
+        | RequestEnd::Refused { token }
+        | RequestEnd::Failed { token }) = event;
         let id = token as u16;
         let IdOwner::Waiting(query) = self.slots.find(id) else {
             // Cancelled streams are forgotten, so this is one that was cut off.
             self.tally.late_count += 1;
             return;
         };
-        self.slots.answered(id);
+        self.slots.note_answer(id);
         match event {
-            Event::Answered { head, .. } if head.status != STATUS_OK => {
-                self.tally.failed(Failure::HttpStatus);
+            RequestEnd::Answered { head, .. } if head.status != STATUS_OK => {
+                self.tally.note_failure(Failure::HttpStatus);
             }
-            Event::Answered { head, .. } if !head.is_dns_message => {
-                self.tally.failed(Failure::QueryMalformed);
+            RequestEnd::Answered { head, .. } if !head.is_dns_message => {
+                self.tally.note_failure(Failure::QueryMalformed);
             }
-            Event::Answered { body, .. } => self.book_message(query, body),
-            Event::Refused { .. } => {
+            RequestEnd::Answered { body, .. } => self.book_message(query, body),
+            RequestEnd::Refused { .. } => {
                 self.tally.refused_count += 1;
                 self.requeued.push_back(query);
             }
-            Event::Failed { .. } => self.tally.failed(Failure::HttpProtocol),
+            RequestEnd::Failed { .. } => self.tally.note_failure(Failure::HttpProtocol),
         }
     }
 
@@ -207,9 +210,9 @@ impl EventBooker<'_> {
         match answer::read(template, message).filter(|_| is_ours) {
             Some(answer) => {
                 let times = (query.wanted_ns, query.first_sent_ns, self.received_ns);
-                self.tally.completed(times, answer, message.len());
+                self.tally.note_completion(times, answer, message.len());
             }
-            None => self.tally.failed(Failure::QueryMalformed),
+            None => self.tally.note_failure(Failure::QueryMalformed),
         }
     }
 }

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 /// Returns the resolver's path with a query in the `dns` parameter.
-pub fn of_get(path: &str, message: &[u8]) -> String {
+pub fn build_get_path(path: &str, message: &[u8]) -> String {
     let separator = if path.contains('?') { '&' } else { '?' };
     format!("{path}{separator}dns={}", URL_SAFE_NO_PAD.encode(message))
 }
@@ -15,8 +15,8 @@ mod tests {
 
     #[test]
     fn the_message_is_in_the_query_without_padding() {
-        let path = of_get("/dns-query", b"\x00\x01\xfb\xff");
+        let path = build_get_path("/dns-query", b"\x00\x01\xfb\xff");
         assert_eq!(path, "/dns-query?dns=AAH7_w");
-        assert_eq!(of_get("/q?t=1", b"\x00\x01"), "/q?t=1&dns=AAE");
+        assert_eq!(build_get_path("/q?t=1", b"\x00\x01"), "/q?t=1&dns=AAE");
     }
 }

@@ -65,7 +65,7 @@ impl QuicProtocol for Doq {
         let query = self.framed[index as usize].clone();
         send.write_chunk(query)
             .await
-            .map_err(|error| of_write(&error))?;
+            .map_err(|error| convert_write_error(&error))?;
         // Fails only on a stream that was reset, which the read below reports.
         let _ = send.finish();
         read_message(&mut receive).await
@@ -76,7 +76,7 @@ async fn read_message(receive: &mut RecvStream) -> Result<Bytes, LoadExchangeErr
     let mut gathered = BytesMut::new();
     loop {
         let chunk = receive.read_chunk(usize::MAX, true).await;
-        let chunk = chunk.map_err(|error| of_read(&error))?;
+        let chunk = chunk.map_err(|error| convert_read_error(&error))?;
         let Some(chunk) = chunk else {
             return Err(LoadExchangeError::Failed(Failure::QueryConnectionClosed));
         };
@@ -112,31 +112,31 @@ async fn take_end(receive: &mut RecvStream) {
     .await;
 }
 
-fn of_write(error: &WriteError) -> LoadExchangeError {
+fn convert_write_error(error: &WriteError) -> LoadExchangeError {
     match error {
         WriteError::ConnectionLost(_) => LoadExchangeError::Ended {
             may_be_processed: true,
         },
-        WriteError::Stopped(code) => of_code(code.into_inner()),
+        WriteError::Stopped(code) => convert_code(code.into_inner()),
         WriteError::ClosedStream | WriteError::ZeroRttRejected => {
             LoadExchangeError::Failed(Failure::QueryConnectionClosed)
         }
     }
 }
 
-fn of_read(error: &ReadError) -> LoadExchangeError {
+fn convert_read_error(error: &ReadError) -> LoadExchangeError {
     match error {
         ReadError::ConnectionLost(_) => LoadExchangeError::Ended {
             may_be_processed: true,
         },
-        ReadError::Reset(code) => of_code(code.into_inner()),
+        ReadError::Reset(code) => convert_code(code.into_inner()),
         ReadError::ClosedStream | ReadError::IllegalOrderedRead | ReadError::ZeroRttRejected => {
             LoadExchangeError::Failed(Failure::QueryConnectionClosed)
         }
     }
 }
 
-fn of_code(code: u64) -> LoadExchangeError {
+fn convert_code(code: u64) -> LoadExchangeError {
     if code == u64::from(EXCESSIVE_LOAD) {
         LoadExchangeError::Refused
     } else {

@@ -27,13 +27,13 @@ const SOCKET_BUFFER_BYTES: usize = 4 << 20;
 /// The shortest interval between checks of timeouts.
 const TEND_INTERVAL_NS: u64 = 1_000_000;
 
-struct Peer {
+struct UdpPeer {
     socket: UdpSocket,
     slots: Slots,
 }
 
 struct Datagrams {
-    peers: Vec<Peer>,
+    peers: Vec<UdpPeer>,
     readiness: Readiness,
     receive: ReceiveBatch,
     send: SendBatch,
@@ -64,14 +64,14 @@ impl Datagrams {
         let readiness = Readiness::new().map_err(LoadError::kernel("watch sockets"))?;
         let mut peers = Vec::new();
         for (token, slot_count) in worker.slot_counts().into_iter().enumerate() {
-            let socket = connected(plan.resolver_address, has_stamps).map_err(|error| {
-                LoadError::not_connected(plan.resolver_address, Failure::Other, error)
+            let socket = open_connected(plan.resolver_address, has_stamps).map_err(|error| {
+                LoadError::from_connect_failure(plan.resolver_address, Failure::Other, error)
             })?;
             readiness
                 .watch(socket.as_fd(), token, Interest::Read)
                 .map_err(LoadError::kernel("watch a socket"))?;
             let slots = Slots::new(slot_count);
-            peers.push(Peer { socket, slots });
+            peers.push(UdpPeer { socket, slots });
         }
         Ok(Self {
             peers,
@@ -95,8 +95,8 @@ impl Datagrams {
             match unsent {
                 UnsentReason::Message(position, _) => {
                     // It never left, so nothing can answer it.
-                    slots.answered(self.ids[position]);
-                    tally.failed(Failure::Other);
+                    slots.note_answer(self.ids[position]);
+                    tally.note_failure(Failure::Other);
                 }
                 UnsentReason::RefusedBefore => refuse_oldest(slots, tally),
             }
@@ -109,7 +109,7 @@ impl Datagrams {
         stamps: ClockOffset,
         tally: &mut Tally,
     ) -> Result<(), LoadError> {
-        let Peer { socket, slots } = &mut self.peers[connection];
+        let UdpPeer { socket, slots } = &mut self.peers[connection];
         loop {
             let count = match self.receive.receive(socket.as_fd()) {
                 Ok(count) => count,
@@ -139,13 +139,13 @@ impl Datagrams {
 /// oldest query is as likely as any.
 fn refuse_oldest(slots: &mut Slots, tally: &mut Tally) {
     if slots.give_up_oldest() {
-        tally.failed(Failure::QueryRefused);
+        tally.note_failure(Failure::QueryRefused);
     }
 }
 
 /// Returns a connected socket. The kernel then drops datagrams from other sources and reports a
 /// closed port.
-fn connected(resolver: SocketAddr, has_stamps: bool) -> io::Result<UdpSocket> {
+fn open_connected(resolver: SocketAddr, has_stamps: bool) -> io::Result<UdpSocket> {
     let socket = Socket::new(
         Domain::for_address(resolver),
         Type::DGRAM,
@@ -180,7 +180,7 @@ impl ConnectionSet for Datagrams {
         queries: &[DueQuery],
         tally: &mut Tally,
     ) -> Result<(), LoadError> {
-        let Peer { socket, slots } = &mut self.peers[connection];
+        let UdpPeer { socket, slots } = &mut self.peers[connection];
         self.ids.clear();
         for query in queries {
             let waiting = WaitingQuery {
@@ -197,9 +197,9 @@ impl ConnectionSet for Datagrams {
         }
         let sent_ns = monotonic_ns();
         for (id, query) in self.ids.iter().zip(queries) {
-            slots.sent(*id, sent_ns, query.wanted_ns);
+            slots.note_sent(*id, sent_ns, query.wanted_ns);
             let wanted_ns = query.wanted_ns.unwrap_or(sent_ns);
-            tally.sent(wanted_ns, sent_ns, self.names.get(query.name).message.len());
+            tally.note_sent(wanted_ns, sent_ns, self.names.get(query.name).message.len());
         }
         let offload = self.segmentation_offload;
         self.send.flush(socket.as_fd(), offload, &mut self.unsent);

@@ -9,7 +9,7 @@ use crate::loops::carrier::DueQuery;
 use crate::names::QueryTemplates;
 use crate::plan::WorkerPlan;
 use crate::sockets::stream::{READ_BYTES, TlsOrTcpStream};
-use crate::transports::stream_protocol::Protocol;
+use crate::transports::stream_protocol::StreamProtocol;
 use crate::transports::streams;
 use resolab_record::Failure;
 use resolab_transport::client::TlsClient;
@@ -25,7 +25,7 @@ struct LengthPrefixedProtocol {
     frame: Vec<u8>,
 }
 
-struct Conversation {
+struct FramedConversation {
     slots: Slots,
     /// The received bytes from the beginning of an incomplete message.
     inbox: Vec<u8>,
@@ -44,11 +44,11 @@ pub fn run(
     streams::run(worker, tls, protocol, live)
 }
 
-impl Protocol for LengthPrefixedProtocol {
-    type Conversation = Conversation;
+impl StreamProtocol for LengthPrefixedProtocol {
+    type Conversation = FramedConversation;
 
-    fn conversation(&self, slot_count: usize) -> Conversation {
-        Conversation {
+    fn conversation(&self, slot_count: usize) -> FramedConversation {
+        FramedConversation {
             slots: Slots::new(slot_count),
             inbox: Vec::with_capacity(READ_BYTES),
         }
@@ -56,20 +56,20 @@ impl Protocol for LengthPrefixedProtocol {
 
     fn begin(
         &self,
-        conversation: &mut Conversation,
+        conversation: &mut FramedConversation,
         _stream: &mut TlsOrTcpStream,
     ) -> io::Result<()> {
         conversation.inbox.clear();
         Ok(())
     }
 
-    fn room(&self, conversation: &Conversation) -> usize {
+    fn room(&self, conversation: &FramedConversation) -> usize {
         conversation.slots.room()
     }
 
     fn write(
         &mut self,
-        conversation: &mut Conversation,
+        conversation: &mut FramedConversation,
         stream: &mut TlsOrTcpStream,
         queries: &[DueQuery],
         _room: usize,
@@ -88,7 +88,7 @@ impl Protocol for LengthPrefixedProtocol {
             let Some(id) = conversation.slots.take(waiting) else {
                 break;
             };
-            tally.sent(wanted_ns, sent_ns, message.len());
+            tally.note_sent(wanted_ns, sent_ns, message.len());
             self.frame.clear();
             self.frame
                 .extend_from_slice(&(message.len() as u16).to_be_bytes());
@@ -101,7 +101,7 @@ impl Protocol for LengthPrefixedProtocol {
 
     fn read(
         &mut self,
-        conversation: &mut Conversation,
+        conversation: &mut FramedConversation,
         stream: &mut TlsOrTcpStream,
         buffer: &mut [u8],
         tally: &mut Tally,
@@ -128,7 +128,7 @@ impl Protocol for LengthPrefixedProtocol {
 
     fn give_up_before(
         &self,
-        conversation: &mut Conversation,
+        conversation: &mut FramedConversation,
         _stream: Option<&mut TlsOrTcpStream>,
         instant_ns: u64,
         tally: &mut Tally,
@@ -137,11 +137,11 @@ impl Protocol for LengthPrefixedProtocol {
         true
     }
 
-    fn give_up_all(&self, conversation: &mut Conversation) -> u64 {
+    fn give_up_all(&self, conversation: &mut FramedConversation) -> u64 {
         conversation.slots.give_up_all()
     }
 
-    fn waiting_count(&self, conversation: &Conversation) -> usize {
+    fn waiting_count(&self, conversation: &FramedConversation) -> usize {
         conversation.slots.waiting_count()
     }
 }

@@ -11,6 +11,6 @@ mod frame;
 mod request_block;
 mod response_head;
 
-pub use connection::{Event, Http2, Http2Error, Request};
+pub use connection::{DohRequest, Http2, Http2Error, RequestEnd};
 pub use request_block::{DNS_MESSAGE, RequestBlock, write_string};
 pub use response_head::is_dns_message;

@@ -1,12 +1,12 @@
 //! Load over QUIC: connections kept open, and slots with one query in flight each. The form of a
 //! query on a stream belongs to the protocols `doq` and `doh3`.
 
+mod connection_slot;
 mod connector;
-mod lane;
+mod outgoing_query;
 mod pacer;
 mod protocol;
 mod run;
-mod sending;
 mod slot;
 mod worker;
 

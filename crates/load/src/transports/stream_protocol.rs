@@ -9,7 +9,7 @@ use std::io;
 
 /// The protocol on the streams of a worker. The protocol holds the shared state; the conversation
 /// holds the state of a connection.
-pub trait Protocol {
+pub trait StreamProtocol {
     /// The queries of a connection.
     type Conversation;
 

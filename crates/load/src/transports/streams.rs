@@ -1,6 +1,6 @@
 //! The engine of queries on byte streams, with or without TLS. Connections are opened before the
-//! clock starts, and again after their end. Not for: the bytes on a stream, see [`Protocol`]; UDP
-//! and QUIC.
+//! clock starts, and again after their end. Not for: the bytes on a stream, see [`StreamProtocol`];
+//! UDP and QUIC.
 
 use crate::counting::{LiveCounters, Tally};
 use crate::error::LoadError;
@@ -8,8 +8,8 @@ use crate::loops;
 use crate::loops::carrier::{ConnectionSet, DueQuery};
 use crate::plan::{LoadPacing, WorkerPlan};
 use crate::sockets::readiness::{Interest, Readiness};
-use crate::sockets::stream::{ConnectStep, Phase, READ_BYTES, TlsOrTcpStream};
-use crate::transports::stream_protocol::Protocol;
+use crate::sockets::stream::{ConnectStep, READ_BYTES, StreamPhase, TlsOrTcpStream};
+use crate::transports::stream_protocol::StreamProtocol;
 use resolab_record::Failure;
 use resolab_transport::client::TlsClient;
 use resolab_transport::clock::monotonic_ns;
@@ -22,7 +22,7 @@ const TEND_INTERVAL_NS: u64 = 1_000_000;
 const RECONNECT_PAUSE_NS: u64 = 100_000_000;
 const OPENING_WAIT_NS: u64 = 10_000_000;
 
-struct Connection<L> {
+struct StreamConnection<L> {
     /// The stream; `None` after its end.
     stream: Option<TlsOrTcpStream>,
     interest: Interest,
@@ -32,9 +32,9 @@ struct Connection<L> {
     is_reconnect: bool,
 }
 
-struct Streams<'a, P: Protocol> {
+struct Streams<'a, P: StreamProtocol> {
     protocol: P,
-    connections: Vec<Connection<P::Conversation>>,
+    connections: Vec<StreamConnection<P::Conversation>>,
     readiness: Readiness,
     resolver: SocketAddr,
     tls: Option<&'a TlsClient>,
@@ -46,7 +46,7 @@ struct Streams<'a, P: Protocol> {
 }
 
 /// Runs a worker's share of the load.
-pub fn run<P: Protocol>(
+pub fn run<P: StreamProtocol>(
     worker: &WorkerPlan,
     tls: Option<&TlsClient>,
     protocol: P,
@@ -64,13 +64,13 @@ fn closed(_: io::Error) -> Failure {
     Failure::QueryConnectionClosed
 }
 
-impl<'a, P: Protocol> Streams<'a, P> {
+impl<'a, P: StreamProtocol> Streams<'a, P> {
     fn new(
         worker: &WorkerPlan,
         tls: Option<&'a TlsClient>,
         protocol: P,
     ) -> Result<Self, LoadError> {
-        let closed = |slot_count| Connection {
+        let closed = |slot_count| StreamConnection {
             stream: None,
             interest: Interest::ReadAndWrite,
             conversation: protocol.conversation(slot_count),
@@ -93,15 +93,19 @@ impl<'a, P: Protocol> Streams<'a, P> {
     /// Opens all connections in parallel; the first failure ends the run.
     fn open_all(&mut self, live: &LiveCounters, tally: &mut Tally) -> Result<(), LoadError> {
         let resolver = self.resolver;
-        let ended = |phase: Phase, error: io::Error| {
-            LoadError::not_connected(resolver, phase.failure_of(&error), error)
+        let ended = |phase: StreamPhase, error: io::Error| {
+            LoadError::from_connect_failure(resolver, phase.failure_of(&error), error)
         };
         for connection in 0..self.connections.len() {
             self.open(connection)
-                .map_err(|error| ended(Phase::Connecting, error))?;
+                .map_err(|error| ended(StreamPhase::Connecting, error))?;
         }
         let deadline_ns = monotonic_ns() + self.timeout_ns;
-        while let Some(late) = self.connections.iter().find(|one| !one.is_open()) {
+        while let Some(late) = self
+            .connections
+            .iter()
+            .find(|connection| !connection.is_open())
+        {
             if monotonic_ns() > deadline_ns {
                 return Err(LoadError::Connect {
                     resolver,
@@ -135,7 +139,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
 
     /// Advances a connection not open yet. The protocol begins when TLS is done.
     fn proceed(&mut self, connection: usize, tally: &mut Tally) -> io::Result<()> {
-        let Connection {
+        let StreamConnection {
             stream: Some(stream),
             conversation,
             is_reconnect,
@@ -144,13 +148,13 @@ impl<'a, P: Protocol> Streams<'a, P> {
         else {
             return Ok(());
         };
-        if stream.phase() != Phase::Open
+        if stream.phase() != StreamPhase::Open
             && let ConnectStep::Opened(duration_ns) = stream.proceed()?
         {
             self.protocol.begin(conversation, stream)?;
-            tally.connected(duration_ns);
+            tally.note_connection(duration_ns);
             if let Some(hello_facts) = stream.take_hello_facts() {
-                tally.greeted(hello_facts);
+                tally.note_hello(hello_facts);
             }
             tally.reconnect_count += u64::from(*is_reconnect);
         }
@@ -190,12 +194,12 @@ impl<'a, P: Protocol> Streams<'a, P> {
             now_ns + RECONNECT_PAUSE_NS
         };
         for _ in 0..self.protocol.give_up_all(&mut connection.conversation) {
-            tally.interrupted(failure);
+            tally.note_interruption(failure);
         }
     }
 
     fn read(&mut self, connection: usize, tally: &mut Tally) -> Result<(), Failure> {
-        let Connection {
+        let StreamConnection {
             stream: Some(stream),
             conversation,
             ..
@@ -227,7 +231,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
         tally: &mut Tally,
     ) -> io::Result<()> {
         let room = self.room(connection);
-        let Connection {
+        let StreamConnection {
             stream: Some(stream),
             conversation,
             ..
@@ -243,18 +247,20 @@ impl<'a, P: Protocol> Streams<'a, P> {
 
     /// Gives up overdue queries on a connection, and reopens a closed connection.
     fn tend_connection(&mut self, index: usize, too_old_ns: u64, tally: &mut Tally) {
-        let Connection {
+        let StreamConnection {
             stream,
             conversation,
             reopen_ns,
             ..
         } = &mut self.connections[index];
-        let open = stream.as_mut().filter(|one| one.phase() == Phase::Open);
+        let open = stream
+            .as_mut()
+            .filter(|connection| connection.phase() == StreamPhase::Open);
         let is_of_use = self
             .protocol
             .give_up_before(conversation, open, too_old_ns, tally);
         let hopeless = match stream {
-            Some(stream) if stream.phase() == Phase::Open => {
+            Some(stream) if stream.phase() == StreamPhase::Open => {
                 (!is_of_use).then_some(Failure::QueryConnectionClosed)
             }
             Some(stream) => {
@@ -265,7 +271,7 @@ impl<'a, P: Protocol> Streams<'a, P> {
                 let opened = self.open(index);
                 opened
                     .err()
-                    .map(|error| Phase::Connecting.failure_of(&error))
+                    .map(|error| StreamPhase::Connecting.failure_of(&error))
             }
         };
         if let Some(failure) = hopeless {
@@ -287,18 +293,18 @@ impl<'a, P: Protocol> Streams<'a, P> {
     }
 }
 
-impl<L> Connection<L> {
+impl<L> StreamConnection<L> {
     fn is_open(&self) -> bool {
-        self.stream.is_some() && self.phase() == Phase::Open
+        self.stream.is_some() && self.phase() == StreamPhase::Open
     }
 
-    fn phase(&self) -> Phase {
+    fn phase(&self) -> StreamPhase {
         let stream = self.stream.as_ref();
-        stream.map_or(Phase::Connecting, TlsOrTcpStream::phase)
+        stream.map_or(StreamPhase::Connecting, TlsOrTcpStream::phase)
     }
 }
 
-impl<P: Protocol> ConnectionSet for Streams<'_, P> {
+impl<P: StreamProtocol> ConnectionSet for Streams<'_, P> {
     const HAS_RECEIVE_STAMPS: bool = false;
 
     fn connection_count(&self) -> usize {
@@ -308,7 +314,7 @@ impl<P: Protocol> ConnectionSet for Streams<'_, P> {
     fn room(&self, connection: usize) -> usize {
         let connection = &self.connections[connection];
         let is_free =
-            |stream: &TlsOrTcpStream| stream.phase() == Phase::Open && !stream.wants_write();
+            |stream: &TlsOrTcpStream| stream.phase() == StreamPhase::Open && !stream.wants_write();
         if connection.stream.as_ref().is_some_and(is_free) {
             self.protocol.room(&connection.conversation)
         } else {
@@ -368,7 +374,7 @@ impl<P: Protocol> ConnectionSet for Streams<'_, P> {
     /// Returns the failure of the last connection attempt; a timeout when open connections take no
     /// queries.
     fn obstacle(&self) -> Failure {
-        if self.connections.iter().any(Connection::is_open) {
+        if self.connections.iter().any(StreamConnection::is_open) {
             return Failure::QueryTimeout;
         }
         self.connect_failure.unwrap_or(Failure::TcpConnectTimeout)

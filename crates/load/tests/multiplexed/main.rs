@@ -3,7 +3,7 @@
 
 mod server;
 
-use resolab_load::{Arrivals, GatheringRule, LoadError, LoadPacing, SendLimit};
+use resolab_load::{ArrivalProcess, GatheringRule, LoadError, LoadPacing, SendLimit};
 use resolab_record::{DohMethod, Failure};
 use server::{Reaction, Server, run_checked, run_until};
 use std::sync::Arc;
@@ -207,8 +207,8 @@ fn an_open_loop_keeps_its_rate_and_counts_from_the_schedule() {
         // How many a schedule has does not depend on the machine, which makes some late and none
         // early; of a Poisson process it is known to four standard deviations.
         for (rate_per_s, arrivals, wanted, spread) in [
-            (400.0, Arrivals::Constant, 240.0, 0.0),
-            (500.0, Arrivals::Poisson, 300.0, 4.0 * 300_f64.sqrt()),
+            (400.0, ArrivalProcess::Constant, 240.0, 0.0),
+            (500.0, ArrivalProcess::Poisson, 300.0, 4.0 * 300_f64.sqrt()),
         ] {
             let mut plan = server.plan();
             plan.pace = LoadPacing::Open {
@@ -243,7 +243,7 @@ fn open_plan(server: &Server, rate_per_s: f64, outstanding: u32) -> resolab_load
     let mut plan = server.plan();
     plan.pace = LoadPacing::Open {
         rate_per_s,
-        arrivals: Arrivals::Constant,
+        arrivals: ArrivalProcess::Constant,
     };
     (plan.threads, plan.connections, plan.outstanding) = (1, 1, outstanding);
     plan

@@ -201,7 +201,7 @@ async fn serve(scheme: &'static str, world: World, policies: Arc<ServerPolicies>
         return serve_tls(world, policies).await;
     }
     let alpn = if scheme == "quic" { "doq" } else { "h3" };
-    let settings = QuicSettings::of_streams(world.streams_max_count, 3, world.idle_timeout);
+    let settings = QuicSettings::with_stream_limits(world.streams_max_count, 3, world.idle_timeout);
     let local = "127.0.0.1:0".parse().unwrap();
     let alpns = vec![alpn.as_bytes().to_vec()];
     let listener = QuicListener::bind(local, alpns, policies, &settings, Arc::default()).unwrap();

@@ -8,16 +8,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The tokens of one client. The client opens its connections in sequence.
 #[derive(Default)]
-pub struct AddressTokens {
+pub struct ClientAddressTokens {
     /// The tokens kept; `forget` replaces the cache.
     tokens: Mutex<Arc<TokenMemoryCache>>,
     are_forgotten: bool,
     was_used: AtomicBool,
 }
 
-impl AddressTokens {
+impl ClientAddressTokens {
     /// Returns a store without memory: every connection is a first contact.
-    pub fn forgotten() -> Self {
+    pub fn without_memory() -> Self {
         Self {
             are_forgotten: true,
             ..Self::default()
@@ -40,7 +40,7 @@ impl AddressTokens {
     }
 }
 
-impl TokenStore for AddressTokens {
+impl TokenStore for ClientAddressTokens {
     fn insert(&self, server_name: &str, token: Bytes) {
         if !self.are_forgotten {
             self.tokens().insert(server_name, token);
@@ -61,8 +61,8 @@ mod tests {
     #[test]
     fn a_token_is_used_once_and_only_where_they_are_kept() {
         for (tokens, keeps) in [
-            (AddressTokens::default(), true),
-            (AddressTokens::forgotten(), false),
+            (ClientAddressTokens::default(), true),
+            (ClientAddressTokens::without_memory(), false),
         ] {
             tokens.insert("dns.example", Bytes::from_static(b"token"));
             assert_eq!(tokens.take("dns.example").is_some(), keeps);
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn tokens_can_be_forgotten() {
-        let tokens = AddressTokens::default();
+        let tokens = ClientAddressTokens::default();
         tokens.insert("dns.example", Bytes::from_static(b"token"));
         tokens.forget();
         assert!(tokens.take("dns.example").is_none());

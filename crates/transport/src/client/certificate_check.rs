@@ -24,7 +24,7 @@ pub(super) struct CertificateCheck {
 
 /// The reasons to reject a certificate despite a valid signature.
 #[derive(thiserror::Error)]
-enum Mismatch {
+enum CertificateMismatch {
     #[error("its public key is {}, which is not pinned", .0.map_or("unreadable".to_owned(), |key| key.to_string()))]
     PublicKey(Option<Sha256>),
     #[error("no certificate of its chain has a hash the stamp gives")]
@@ -48,41 +48,41 @@ fn way_out(key: Option<&Sha256>) -> String {
 const AUTHORITY_AS_SERVER: &str = "CaUsedAsEndEntity";
 
 /// rustls prints foreign errors by their `Debug` text, so `Debug` must be readable for people.
-impl fmt::Debug for Mismatch {
+impl fmt::Debug for CertificateMismatch {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)
     }
 }
 
-impl From<Mismatch> for Error {
-    fn from(mismatch: Mismatch) -> Self {
+impl From<CertificateMismatch> for Error {
+    fn from(mismatch: CertificateMismatch) -> Self {
         CertificateError::Other(OtherError(Arc::new(mismatch))).into()
     }
 }
 
 impl CertificateCheck {
-    fn check_pins(&self, leaf: &CertificateDer<'_>) -> Result<(), Mismatch> {
+    fn check_pins(&self, leaf: &CertificateDer<'_>) -> Result<(), CertificateMismatch> {
         if self.pins.is_empty() {
             return Ok(());
         }
-        match Sha256::of_public_key(leaf) {
+        match Sha256::from_public_key(leaf) {
             Some(key) if self.pins.contains(&key) => Ok(()),
-            other => Err(Mismatch::PublicKey(other)),
+            other => Err(CertificateMismatch::PublicKey(other)),
         }
     }
 
     fn check_chain<'a>(
         &self,
         mut chain: impl Iterator<Item = &'a CertificateDer<'a>>,
-    ) -> Result<(), Mismatch> {
+    ) -> Result<(), CertificateMismatch> {
         let is_given = |certificate| {
-            Sha256::of_signed_part(certificate)
+            Sha256::from_signed_part(certificate)
                 .is_some_and(|hash| self.certificate_hashes.contains(&hash))
         };
         if self.certificate_hashes.is_empty() || chain.any(is_given) {
             Ok(())
         } else {
-            Err(Mismatch::Chain)
+            Err(CertificateMismatch::Chain)
         }
     }
 
@@ -99,7 +99,7 @@ impl CertificateCheck {
         if let Some(authorities) = &self.authorities {
             authorities
                 .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
-                .map_err(|error| explained(error, end_entity))?;
+                .map_err(|error| explain(error, end_entity))?;
         }
         self.check_chain(std::iter::once(end_entity).chain(intermediates))?;
         self.check_pins(end_entity)?;
@@ -107,11 +107,11 @@ impl CertificateCheck {
     }
 }
 
-fn explained(error: Error, leaf: &CertificateDer<'_>) -> Error {
+fn explain(error: Error, leaf: &CertificateDer<'_>) -> Error {
     if let Error::InvalidCertificate(CertificateError::Other(inner)) = &error
         && inner.0.to_string() == AUTHORITY_AS_SERVER
     {
-        return Mismatch::Authority(Sha256::of_public_key(leaf)).into();
+        return CertificateMismatch::Authority(Sha256::from_public_key(leaf)).into();
     }
     error
 }
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn only_the_leaf_is_pinned() {
         let (leaf, other) = (certificate(), certificate());
-        let pin = |certificate| Sha256::of_public_key(certificate).unwrap();
+        let pin = |certificate| Sha256::from_public_key(certificate).unwrap();
         let both = check(vec![pin(&other), pin(&leaf)], Vec::new());
         verify(&both, &leaf, &[]).unwrap();
         let wrong = check(vec![pin(&other)], Vec::new());
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn a_hash_may_be_of_any_certificate_sent() {
         let (leaf, issuer, stranger) = (certificate(), certificate(), certificate());
-        let of = |certificate| vec![Sha256::of_signed_part(certificate).unwrap()];
+        let of = |certificate| vec![Sha256::from_signed_part(certificate).unwrap()];
         let chain = [issuer.clone()];
         verify(&check(Vec::new(), of(&leaf)), &leaf, &chain).unwrap();
         verify(&check(Vec::new(), of(&issuer)), &leaf, &chain).unwrap();

@@ -77,7 +77,7 @@ fn tls_text(error: &Error) -> String {
 }
 
 /// Returns the inner error's words from an error already in text form, as QUIC reports errors.
-pub(super) fn unwrapped(reason: &str) -> String {
+pub(super) fn unwrap_reason(reason: &str) -> String {
     let inner = reason
         .split_once("Other(OtherError(")
         .and_then(|(before, inner)| Some((before, inner.strip_suffix("))")?)));
@@ -129,10 +129,10 @@ mod tests {
         assert_eq!(failure.failure, Failure::TlsCertificateInvalid);
         assert_eq!(failure.detail, format!("{CERTIFICATE_REASON}: {inner}"));
         assert_eq!(
-            unwrapped("invalid peer certificate: Other(OtherError(its key (ours) is new))"),
+            unwrap_reason("invalid peer certificate: Other(OtherError(its key (ours) is new))"),
             "invalid peer certificate: its key (ours) is new"
         );
-        assert_eq!(unwrapped("tls eof"), "tls eof");
+        assert_eq!(unwrap_reason("tls eof"), "tls eof");
     }
 
     #[test]

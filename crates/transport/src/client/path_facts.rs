@@ -46,8 +46,8 @@ pub(super) enum PathProbe {
 impl PathProbe {
     pub fn facts(&self) -> Option<PathFacts> {
         match self {
-            Self::Tcp(probe) => probe.look().map(|seen| seen.facts),
-            Self::Quic(connection) => Some(of_quic(&connection.stats())),
+            Self::Tcp(probe) => probe.observe().map(|seen| seen.facts),
+            Self::Quic(connection) => Some(read_quic_stats(&connection.stats())),
         }
     }
 
@@ -62,13 +62,13 @@ impl PathProbe {
     /// Returns true while the SYN has no answer.
     pub fn is_connecting(&self) -> bool {
         match self {
-            Self::Tcp(probe) => probe.look().is_some_and(|seen| seen.is_connecting),
+            Self::Tcp(probe) => probe.observe().is_some_and(|seen| seen.is_connecting),
             Self::Quic(_) => false,
         }
     }
 }
 
-fn of_tcp(info: &libc::tcp_info, options: TcpOptions) -> Seen {
+fn read_tcp_info(info: &libc::tcp_info, options: TcpOptions) -> PathObservations {
     let syn_data_acknowledged = info.tcpi_options & TCPI_OPT_SYN_DATA != 0;
     let ns = |us: u32| u64::from(us) * 1000;
     let facts = PathFacts {
@@ -78,13 +78,13 @@ fn of_tcp(info: &libc::tcp_info, options: TcpOptions) -> Seen {
         fast_open_accepted: options.fast_open.then_some(syn_data_acknowledged),
         segment_bytes: Some(info.tcpi_snd_mss),
     };
-    Seen {
+    PathObservations {
         facts,
         is_connecting: info.tcpi_state == TCP_SYN_SENT,
     }
 }
 
-fn of_quic(stats: &quinn::ConnectionStats) -> PathFacts {
+fn read_quic_stats(stats: &quinn::ConnectionStats) -> PathFacts {
     let path = &stats.path;
     let is_sampled = (path.rtt, path.min_rtt) != (QUIC_INITIAL_RTT, QUIC_INITIAL_RTT);
     let ns = |rtt: Duration| is_sampled.then_some(rtt.as_nanos() as u64);
@@ -100,18 +100,18 @@ fn of_quic(stats: &quinn::ConnectionStats) -> PathFacts {
 /// Reads the kernel's facts about a TCP socket with another owner, and keeps the last facts read.
 #[derive(Debug)]
 pub(super) struct TcpProbe {
-    socket: Mutex<Socket>,
+    socket: Mutex<ProbedSocket>,
     options: TcpOptions,
 }
 
 #[derive(Debug)]
-enum Socket {
+enum ProbedSocket {
     Open(RawFd),
-    Closed(Option<Seen>),
+    Closed(Option<PathObservations>),
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct PathObservations {
     facts: PathFacts,
     is_connecting: bool,
 }
@@ -120,7 +120,7 @@ impl TcpProbe {
     /// Makes a probe for `stream`. The owner of `stream` must call `end` before closing the stream.
     pub fn new(stream: &TcpStream, options: TcpOptions) -> Self {
         Self {
-            socket: Mutex::new(Socket::Open(stream.as_raw_fd())),
+            socket: Mutex::new(ProbedSocket::Open(stream.as_raw_fd())),
             options,
         }
     }
@@ -128,34 +128,34 @@ impl TcpProbe {
     /// Reads the facts a last time, before the owner closes the socket.
     pub fn end(&self) {
         let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Socket::Open(descriptor) = *socket {
-            *socket = Socket::Closed(self.ask(descriptor));
+        if let ProbedSocket::Open(descriptor) = *socket {
+            *socket = ProbedSocket::Closed(self.ask(descriptor));
         }
     }
 
     fn end_of_socket(&self) -> Option<TcpEnd> {
         let socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
-        let Socket::Open(descriptor) = *socket else {
+        let ProbedSocket::Open(descriptor) = *socket else {
             return None;
         };
         // SAFETY: `end` comes before the owner closes it, and waits for the lock.
         let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
-        TcpEnd::of(borrowed).ok()
+        TcpEnd::from_socket(borrowed).ok()
     }
 
-    fn look(&self) -> Option<Seen> {
+    fn observe(&self) -> Option<PathObservations> {
         // Locked while the descriptor is used: `end` waits, so it stays this socket's.
         let socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
         match *socket {
-            Socket::Open(descriptor) => self.ask(descriptor),
-            Socket::Closed(seen) => seen,
+            ProbedSocket::Open(descriptor) => self.ask(descriptor),
+            ProbedSocket::Closed(seen) => seen,
         }
     }
 
-    fn ask(&self, descriptor: RawFd) -> Option<Seen> {
+    fn ask(&self, descriptor: RawFd) -> Option<PathObservations> {
         // SAFETY: as above: who asks holds the lock.
         let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
-        tcp_info(borrowed).map(|info| of_tcp(&info, self.options))
+        tcp_info(borrowed).map(|info| read_tcp_info(&info, self.options))
     }
 }
 
@@ -206,10 +206,10 @@ mod tests {
         let mut stats = quinn::ConnectionStats::default();
         stats.path.rtt = QUIC_INITIAL_RTT;
         stats.path.min_rtt = QUIC_INITIAL_RTT;
-        assert_eq!(of_quic(&stats), PathFacts::default());
+        assert_eq!(read_quic_stats(&stats), PathFacts::default());
         stats.path.min_rtt = Duration::from_millis(20);
         stats.path.lost_packets = 2;
-        let facts = of_quic(&stats);
+        let facts = read_quic_stats(&stats);
         assert_eq!(
             (facts.min_rtt_ns, facts.retransmitted_count),
             (Some(20_000_000), 2)

@@ -29,7 +29,7 @@ pub struct PinError(String);
 
 impl Sha256 {
     /// Returns the digest of `bytes`.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn hash(bytes: &[u8]) -> Self {
         let mut octets = [0; 32];
         octets.copy_from_slice(digest(&SHA256, bytes).as_ref());
         Self(octets)
@@ -37,15 +37,15 @@ impl Sha256 {
 
     /// Returns the digest of a certificate's SubjectPublicKeyInfo. `None` when the certificate is
     /// unreadable.
-    pub fn of_public_key(certificate: &CertificateDer<'_>) -> Option<Self> {
+    pub fn from_public_key(certificate: &CertificateDer<'_>) -> Option<Self> {
         let parsed = ParsedCertificate::try_from(certificate).ok()?;
-        Some(Self::of(&parsed.subject_public_key_info()))
+        Some(Self::hash(&parsed.subject_public_key_info()))
     }
 
     /// Returns the digest of a certificate's signed part. `None` when the certificate is
     /// unreadable.
-    pub fn of_signed_part(certificate: &CertificateDer<'_>) -> Option<Self> {
-        signed_part(certificate).map(Self::of)
+    pub fn from_signed_part(certificate: &CertificateDer<'_>) -> Option<Self> {
+        signed_part(certificate).map(Self::hash)
     }
 }
 
@@ -111,8 +111,8 @@ mod tests {
     fn the_empty_digest_and_its_pin() {
         // FIPS 180-4's digest of nothing.
         let pin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
-        assert_eq!(Sha256::of(b"").to_string(), pin);
-        assert_eq!(pin.parse::<Sha256>().unwrap(), Sha256::of(b""));
+        assert_eq!(Sha256::hash(b"").to_string(), pin);
+        assert_eq!(pin.parse::<Sha256>().unwrap(), Sha256::hash(b""));
     }
 
     #[test]
@@ -137,8 +137,8 @@ mod tests {
         let certificate = parameters.self_signed(&key).unwrap();
         let der = certificate.der();
         assert_eq!(
-            Sha256::of_public_key(der),
-            Some(Sha256::of(&key.subject_public_key_info()))
+            Sha256::from_public_key(der),
+            Some(Sha256::hash(&key.subject_public_key_info()))
         );
         // The signed part is what the key's signature, at the certificate's end, is over.
         let signed = signed_part(der).unwrap();
@@ -149,7 +149,7 @@ mod tests {
         )
         .verify(signed, signature)
         .unwrap();
-        assert_eq!(Sha256::of_signed_part(der), Some(Sha256::of(signed)));
+        assert_eq!(Sha256::from_signed_part(der), Some(Sha256::hash(signed)));
     }
 
     /// AlgorithmIdentifier of ECDSA with SHA-256 (12), then the BIT STRING's tag, length and count
@@ -181,7 +181,7 @@ mod tests {
         fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
             let _ = signed_part(&bytes);
             let _ = signed_part(&[&[0x30, 0x82][..], &bytes].concat());
-            let _ = Sha256::of_public_key(&CertificateDer::from(bytes));
+            let _ = Sha256::from_public_key(&CertificateDer::from(bytes));
         }
     }
 }

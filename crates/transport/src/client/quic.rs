@@ -2,9 +2,9 @@
 //! With a ticket for early data, the caller gets the connection before the handshake. Data written
 //! before the first await leaves as 0-RTT data.
 
-use super::address_tokens::AddressTokens;
+use super::address_tokens::ClientAddressTokens;
 use super::failure::MeasuredFailure;
-use super::handshake_failure::{CERTIFICATE_REASON, unwrapped};
+use super::handshake_failure::{CERTIFICATE_REASON, unwrap_reason};
 use super::observed_session::ObservedConfig;
 use super::path_facts::{PathProbe, QUIC_INITIAL_RTT};
 use super::qlog::QlogFolder;
@@ -32,7 +32,7 @@ use tokio::sync::Notify;
 pub struct QuicClient {
     crypto: Arc<QuicClientConfig>,
     transport: Arc<TransportConfig>,
-    tokens: Arc<AddressTokens>,
+    tokens: Arc<ClientAddressTokens>,
     endpoint_config: EndpointConfig,
     server_name: String,
     qlog_folder: Option<QlogFolder>,
@@ -58,8 +58,8 @@ impl QuicClient {
     /// section 8.1.3). The other modes present the token of an earlier connection.
     pub fn new(tls: &TlsClient) -> Result<Self, TlsConfigError> {
         let tokens = match tls.handshake_mode {
-            HandshakeMode::Full => AddressTokens::forgotten(),
-            HandshakeMode::Resumed | HandshakeMode::ZeroRtt => AddressTokens::default(),
+            HandshakeMode::Full => ClientAddressTokens::without_memory(),
+            HandshakeMode::Resumed | HandshakeMode::ZeroRtt => ClientAddressTokens::default(),
         };
         Ok(Self {
             crypto: Arc::new(QuicClientConfig::try_from(Arc::clone(&tls.config))?),
@@ -73,7 +73,7 @@ impl QuicClient {
 
     /// Returns the client with other address tokens.
     #[must_use]
-    pub fn with_tokens(mut self, tokens: Arc<AddressTokens>) -> Self {
+    pub fn with_tokens(mut self, tokens: Arc<ClientAddressTokens>) -> Self {
         self.tokens = tokens;
         self
     }
@@ -156,14 +156,14 @@ impl QuicClient {
         log.hellos.set_flights(Arc::clone(&flights));
         let (last_arrival, unsent) = (Arc::clone(&log.last_arrival), Arc::clone(&log.unsent));
         let socket = RawUdpSocket::bind_stamped(local, last_arrival, flights, unsent)
-            .map_err(|error| unbound(&error))?;
+            .map_err(|error| bind_failure(&error))?;
         let endpoint = Endpoint::new_with_abstract_socket(
             self.endpoint_config.clone(),
             None,
             socket,
             Arc::new(TokioRuntime),
         );
-        endpoint.map(QuicEndpoint).map_err(other)
+        endpoint.map(QuicEndpoint).map_err(other_failure)
     }
 
     fn start(
@@ -172,9 +172,9 @@ impl QuicClient {
         server: SocketAddr,
         log: &Arc<SetupLog>,
     ) -> Result<Connecting, MeasuredFailure> {
-        let config = self.config(server, log).map_err(other)?;
+        let config = self.config(server, log).map_err(other_failure)?;
         let connecting = endpoint.0.connect_with(config, server, &self.server_name);
-        connecting.map_err(other)
+        connecting.map_err(other_failure)
     }
 
     /// Returns the configuration of one connection.
@@ -198,7 +198,7 @@ impl QuicClient {
 
 /// Classifies a failure to open a socket, for example with an address family missing on this
 /// machine.
-fn unbound(error: &io::Error) -> MeasuredFailure {
+fn bind_failure(error: &io::Error) -> MeasuredFailure {
     let failure = if is_unreachable(error) {
         Failure::QuicHandshakeUnreachable
     } else {
@@ -228,7 +228,7 @@ fn transport_config() -> TransportConfig {
     config
 }
 
-fn other(error: impl std::fmt::Display) -> MeasuredFailure {
+fn other_failure(error: impl std::fmt::Display) -> MeasuredFailure {
     MeasuredFailure::new(Failure::Other, error)
 }
 
@@ -236,7 +236,7 @@ impl QuicEndpoint {
     /// Waits at most `at_most` for the connection's close to leave and for answers to late packets.
     /// The wait takes three probe timeouts (RFC 9000 section 10.2). Do not call inside a measured
     /// time.
-    pub async fn drained(&self, at_most: Duration) {
+    pub async fn wait_until_drained(&self, at_most: Duration) {
         let _ = tokio::time::timeout(at_most, self.0.wait_idle()).await;
     }
 }
@@ -259,14 +259,14 @@ impl QuicConnection {
         self.connection.close_reason().is_some()
     }
 
-    /// Waits as [`QuicEndpoint::drained`] does.
-    pub async fn drained(&self, at_most: Duration) {
-        self.endpoint.drained(at_most).await;
+    /// Waits as [`QuicEndpoint::wait_until_drained`] does.
+    pub async fn wait_until_drained(&self, at_most: Duration) {
+        self.endpoint.wait_until_drained(at_most).await;
     }
 }
 
-/// Returns true for the TLS alert of a side that has protocols, and none in common with the other (RFC
-/// 9001 section 8.1).
+/// Returns true for the TLS alert of a side that has protocols, and none in common with the other
+/// (RFC 9001 section 8.1).
 pub fn has_no_common_protocol(error: &ConnectionError) -> bool {
     let alert = TransportErrorCode::crypto(AlertDescription::NoApplicationProtocol.into());
     #[expect(
@@ -296,5 +296,5 @@ pub fn quic_failure(error: &ConnectionError, log: &SetupLog) -> MeasuredFailure 
         _ if handshaking => Failure::QuicHandshakeFailed,
         _ => Failure::QueryConnectionClosed,
     };
-    MeasuredFailure::new(failure, unwrapped(&error.to_string()))
+    MeasuredFailure::new(failure, unwrap_reason(&error.to_string()))
 }

@@ -9,7 +9,7 @@ use super::tcp_end::TcpEnd;
 use crate::clock::monotonic_ns;
 use crate::hellos::Hellos;
 use crate::receive_stamp::LastArrival;
-use crate::socket::Unsent;
+use crate::socket::SendFailure;
 use resolab_record::{Failure, HandshakeMode, HelloFacts};
 use rustls::pki_types::CertificateDer;
 use std::net::SocketAddr;
@@ -20,12 +20,12 @@ use tokio::sync::Notify;
 /// The start and end of a phase, in `CLOCK_MONOTONIC` nanoseconds. Each is set at most once unless
 /// the phase is resumed or forgotten; 0 means not yet.
 #[derive(Debug, Default)]
-pub struct Phase {
+pub struct TimedPhase {
     start_ns: AtomicU64,
     end_ns: AtomicU64,
 }
 
-impl Phase {
+impl TimedPhase {
     /// Begins the phase now, unless the phase has begun.
     pub fn begin(&self) {
         set_once(&self.start_ns);
@@ -54,12 +54,12 @@ impl Phase {
 
     /// Returns the start of the phase; `None` when the phase did not occur.
     pub fn start_ns(&self) -> Option<u64> {
-        at(&self.start_ns)
+        load_instant(&self.start_ns)
     }
 
     /// Returns the end of the phase; `None` when the phase did not end.
     pub fn end_ns(&self) -> Option<u64> {
-        at(&self.end_ns)
+        load_instant(&self.end_ns)
     }
 
     /// Returns true when the phase has begun and has not ended.
@@ -69,7 +69,7 @@ impl Phase {
 }
 
 fn set_once(instant_ns: &AtomicU64) {
-    if at(instant_ns).is_none() {
+    if load_instant(instant_ns).is_none() {
         set_once_to(instant_ns, monotonic_ns());
     }
 }
@@ -78,7 +78,7 @@ fn set_once_to(instant_ns: &AtomicU64, now_ns: u64) {
     let _ = instant_ns.compare_exchange(0, now_ns, Ordering::AcqRel, Ordering::Acquire);
 }
 
-fn at(instant_ns: &AtomicU64) -> Option<u64> {
+fn load_instant(instant_ns: &AtomicU64) -> Option<u64> {
     Some(instant_ns.load(Ordering::Acquire)).filter(|ns| *ns != 0)
 }
 
@@ -112,18 +112,18 @@ impl Handshake {
 #[derive(Debug, Default)]
 pub struct SetupLog {
     /// The look-up of the peer's host name, if part of the measured time.
-    pub bootstrap: Phase,
+    pub bootstrap: TimedPhase,
     /// The TCP connect phase.
-    pub tcp_connect: Phase,
+    pub tcp_connect: TimedPhase,
     /// The TLS handshake over TCP.
-    pub tls_handshake: Phase,
+    pub tls_handshake: TimedPhase,
     /// The QUIC handshake phase.
-    pub quic_handshake: Phase,
+    pub quic_handshake: TimedPhase,
     /// The kernel's receive time of the last data read from the connection's socket.
     pub last_arrival: Arc<LastArrival>,
     pub(super) hellos: Hellos,
     /// The reason for unsent packets of a QUIC handshake.
-    pub(super) unsent: Arc<Unsent>,
+    pub(super) unsent: Arc<SendFailure>,
     peer_leaf: OnceLock<CertificateDer<'static>>,
     handshake: OnceLock<Handshake>,
     handshake_ended: Notify,
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_phase_keeps_its_first_instants() {
-        let phase = Phase::default();
+        let phase = TimedPhase::default();
         assert_eq!((phase.start_ns(), phase.end_ns()), (None, None));
         phase.begin();
         assert!(phase.is_under_way());

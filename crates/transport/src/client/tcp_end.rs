@@ -23,12 +23,12 @@ const FIN_IS_ACKNOWLEDGED: [u8; 2] = [5, 7];
 pub struct TcpEnd(OwnedFd);
 
 impl TcpEnd {
-    pub(super) fn of(socket: BorrowedFd<'_>) -> io::Result<Self> {
+    pub(super) fn from_socket(socket: BorrowedFd<'_>) -> io::Result<Self> {
         socket.try_clone_to_owned().map(Self)
     }
 
     /// Resolves when the peer has acknowledged all written bytes and our FIN.
-    pub async fn acknowledged(&self) {
+    pub async fn wait_until_acknowledged(&self) {
         // Where the stream sent it already, or is not connected, there is nothing to shut down.
         let _ = SockRef::from(&self.0).shutdown(Shutdown::Write);
         while tcp_info(&self.0).is_some_and(|info| !FIN_IS_ACKNOWLEDGED.contains(&info.tcpi_state))
@@ -70,23 +70,23 @@ mod tests {
     #[tokio::test]
     async fn what_was_written_is_waited_for() {
         let (mut near, mut far) = pair().await;
-        let end = TcpEnd::of(near.as_fd()).unwrap();
+        let end = TcpEnd::from_socket(near.as_fd()).unwrap();
         fill(&mut near).await;
         drop(near);
         let short = Duration::from_millis(200);
-        assert!(timeout(short, end.acknowledged()).await.is_err());
+        assert!(timeout(short, end.wait_until_acknowledged()).await.is_err());
         let reading = tokio::spawn(async move {
             let mut read = Vec::new();
             far.read_to_end(&mut read).await.map(|_| read.len())
         });
-        timeout(LONG, end.acknowledged()).await.unwrap();
+        timeout(LONG, end.wait_until_acknowledged()).await.unwrap();
         assert!(reading.await.unwrap().unwrap() > 1 << 16);
     }
 
     #[tokio::test]
     async fn what_has_not_left_by_a_reset_never_does() {
         let (mut near, mut far) = pair().await;
-        let end = TcpEnd::of(near.as_fd()).unwrap();
+        let end = TcpEnd::from_socket(near.as_fd()).unwrap();
         fill(&mut near).await;
         end.reset();
         drop(near);
@@ -97,9 +97,9 @@ mod tests {
     #[tokio::test]
     async fn a_connection_that_is_gone_has_ended() {
         let (near, far) = pair().await;
-        let end = TcpEnd::of(near.as_fd()).unwrap();
+        let end = TcpEnd::from_socket(near.as_fd()).unwrap();
         far.set_zero_linger().unwrap();
         drop(far);
-        timeout(LONG, end.acknowledged()).await.unwrap();
+        timeout(LONG, end.wait_until_acknowledged()).await.unwrap();
     }
 }

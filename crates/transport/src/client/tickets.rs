@@ -15,12 +15,12 @@ const TICKETS_MAX: usize = 16;
 
 /// The tickets of one TLS configuration.
 #[derive(Debug, Default)]
-pub struct TicketStore {
+pub struct ClientTicketStore {
     tickets: Mutex<VecDeque<Tls13ClientSessionValue>>,
     arrived: Notify,
 }
 
-impl TicketStore {
+impl ClientTicketStore {
     /// Returns the number of stored tickets.
     pub fn count(&self) -> usize {
         self.locked().len()
@@ -46,7 +46,7 @@ impl TicketStore {
     }
 }
 
-impl ClientSessionStore for TicketStore {
+impl ClientSessionStore for ClientTicketStore {
     fn set_kx_hint(&self, _: ServerName<'static>, _: NamedGroup) {}
 
     fn kx_hint(&self, _: &ServerName<'_>) -> Option<NamedGroup> {

@@ -8,7 +8,7 @@ use super::handshake_failure::{AlpnMismatch, handshake_failure};
 use super::setup::{Handshake, SetupLog};
 use super::tcp::ClientTcpStream;
 use super::tls_config::{TlsClient, iana_name};
-use super::watched_tcp::{Gathering, WatchedTcp};
+use super::watched_tcp::{WatchedTcp, WriteGathering};
 use resolab_record::{Failure, HandshakeMode};
 use rustls::{ClientConnection, HandshakeKind};
 use std::io;
@@ -32,12 +32,12 @@ pub struct ClientTlsStream {
 /// The ALPN identifier of HTTP/2 over TLS (RFC 9113 section 3.1).
 const H2: &str = "h2";
 /// The buffer for a stream of messages: at most 16 KiB leave together.
-const MESSAGES: Gathering = Gathering {
+const MESSAGES: WriteGathering = WriteGathering {
     written_bytes: 16 << 10,
     read_bytes: 0,
 };
 /// The buffer for large bodies: at most 64 KiB are read at once.
-const BODIES: Gathering = Gathering {
+const BODIES: WriteGathering = WriteGathering {
     written_bytes: 0,
     read_bytes: 64 << 10,
 };
@@ -48,7 +48,7 @@ pub async fn connect(
     client: &TlsClient,
     log: Arc<SetupLog>,
 ) -> Result<ClientTlsStream, MeasuredFailure> {
-    connect_by(tcp, Gathering::default(), client, log).await
+    connect_by(tcp, WriteGathering::default(), client, log).await
 }
 
 /// Connects as [`connect`] does, for a stream of messages. Each write is a TLS record, and the
@@ -73,7 +73,7 @@ pub async fn connect_for_bodies(
 
 async fn connect_by(
     tcp: ClientTcpStream,
-    gathering: Gathering,
+    gathering: WriteGathering,
     client: &TlsClient,
     log: Arc<SetupLog>,
 ) -> Result<ClientTlsStream, MeasuredFailure> {

@@ -3,7 +3,7 @@
 
 use super::key_log;
 use super::qlog::QlogFolderError;
-use super::tickets::TicketStore;
+use super::tickets::ClientTicketStore;
 use super::trust::Trust;
 use crate::crypto::provider;
 use resolab_record::{HandshakeMode, KeyExchangeGroup};
@@ -49,7 +49,7 @@ pub struct TlsClient {
     pub(super) config: Arc<ClientConfig>,
     pub(super) server_name: ServerName<'static>,
     /// The ticket store. `None` for full handshakes: no ticket is kept.
-    pub tickets: Option<Arc<TicketStore>>,
+    pub tickets: Option<Arc<ClientTicketStore>>,
     /// The requested handshake mode.
     pub handshake_mode: HandshakeMode,
 }
@@ -97,7 +97,8 @@ impl TlsClient {
         server_name: ServerName<'static>,
         handshake_mode: HandshakeMode,
     ) -> Self {
-        let tickets = (handshake_mode != HandshakeMode::Full).then(Arc::<TicketStore>::default);
+        let tickets =
+            (handshake_mode != HandshakeMode::Full).then(Arc::<ClientTicketStore>::default);
         config.resumption = match &tickets {
             Some(store) => Resumption::store(Arc::clone(store) as _),
             None => Resumption::disabled(),
@@ -167,18 +168,18 @@ mod tests {
 
     #[test]
     fn tickets_of_one_alpn_are_none_of_another() {
-        let trust = Trust::in_pins_only(Vec::new());
+        let trust = Trust::from_pins(Vec::new());
         let (mode, groups) = (HandshakeMode::ZeroRtt, &KeyExchangeGroup::ALL);
-        let one = TlsClient::new(&trust, "a.test", "one", mode, groups).unwrap();
+        let client = TlsClient::new(&trust, "a.test", "one", mode, groups).unwrap();
         let server = server(&["one", "other"]);
-        assert_eq!(shake(&one, &server), HandshakeKind::Full);
+        assert_eq!(shake(&client, &server), HandshakeKind::Full);
         let count = |client: &TlsClient| client.tickets.as_ref().unwrap().count();
-        let (ones_count, other) = (count(&one), one.with_alpn("other"));
+        let (ones_count, other) = (count(&client), client.with_alpn("other"));
         assert!(ones_count > 0 && count(&other) == 0);
         assert_eq!(shake(&other, &server), HandshakeKind::Full);
-        assert!(count(&one) == ones_count && count(&other) > 0);
-        for client in [&one, &other] {
-            assert_eq!(shake(client, &server), HandshakeKind::Resumed);
+        assert!(count(&client) == ones_count && count(&other) > 0);
+        for shaken in [&client, &other] {
+            assert_eq!(shake(shaken, &server), HandshakeKind::Resumed);
         }
         let full = TlsClient::new(&trust, "a.test", "one", HandshakeMode::Full, groups).unwrap();
         assert!(full.with_alpn("other").tickets.is_none());
@@ -192,7 +193,7 @@ mod tests {
 
     #[test]
     fn only_other_than_full_handshakes_keep_tickets() {
-        let trust = Trust::in_pins_only(Vec::new());
+        let trust = Trust::from_pins(Vec::new());
         let groups = &KeyExchangeGroup::ALL;
         for (mode, keeps, early) in [
             (HandshakeMode::Full, false, false),

@@ -53,7 +53,7 @@ impl Trust {
     /// Trusts certificates signed by an authority of a PEM file, or of the system. With `pins`, the
     /// public key must be in `pins`. With `certificate_hashes`, the hash of a certificate of the
     /// chain must be in the list.
-    pub fn in_authorities(
+    pub fn from_authorities(
         ca_file: Option<&Path>,
         pins: Vec<Sha256>,
         certificate_hashes: Vec<Sha256>,
@@ -66,7 +66,7 @@ impl Trust {
     }
 
     /// Trusts only public keys in `pins`; with empty `pins`, nothing is checked.
-    pub fn in_pins_only(pins: Vec<Sha256>) -> Self {
+    pub fn from_pins(pins: Vec<Sha256>) -> Self {
         Self {
             authorities: None,
             pins,

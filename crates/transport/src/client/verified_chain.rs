@@ -81,7 +81,9 @@ impl ServerCertVerifier for RememberingCheck {
                 .check(end_entity, intermediates, server_name, ocsp_response, now)?;
             let chain = std::iter::once(end_entity).chain(intermediates);
             *last = Some(VerifiedChain {
-                certificates: chain.map(|one| one.clone().into_owned()).collect(),
+                certificates: chain
+                    .map(|certificate| certificate.clone().into_owned())
+                    .collect(),
                 server_name: server_name.to_owned(),
                 at: now,
             });
@@ -121,12 +123,12 @@ mod tests {
     use rustls::crypto::ring;
     use std::sync::Arc;
 
-    struct Authority {
+    struct TestAuthority {
         issuer: Issuer<'static, KeyPair>,
         certificate: CertificateDer<'static>,
     }
 
-    impl Authority {
+    impl TestAuthority {
         fn new() -> Self {
             let mut parameters = CertificateParams::new(Vec::new()).unwrap();
             parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -180,13 +182,13 @@ mod tests {
 
     #[test]
     fn a_chain_is_remembered_for_its_name_and_its_bytes_only() {
-        let authority = Authority::new();
+        let authority = TestAuthority::new();
         let (check, leaf) = (authority.check(), authority.issue("dns.example"));
         assert!(accepts(&check, &leaf, "dns.example", NOW_S));
         assert!(accepts(&check, &leaf, "dns.example", NOW_S + 1));
         assert!(!accepts(&check, &leaf, "other.example", NOW_S + 1));
         assert!(accepts(&check, &leaf, "dns.example", NOW_S + 1));
-        let forged = Authority::new().issue("dns.example");
+        let forged = TestAuthority::new().issue("dns.example");
         assert!(!accepts(&check, &forged, "dns.example", NOW_S + 1));
         let mut altered = leaf.to_vec();
         *altered.last_mut().unwrap() ^= 1;
@@ -196,7 +198,7 @@ mod tests {
 
     #[test]
     fn it_is_known_without_a_check_and_for_a_while() {
-        let authority = Authority::new();
+        let authority = TestAuthority::new();
         let leaf = authority.issue("dns.example");
         let check = authority.check();
         // Expired: refused when checked, so that accepting it shows that it was not.
@@ -219,7 +221,7 @@ mod tests {
 
     #[test]
     fn it_is_checked_again_when_it_was_long_ago() {
-        let authority = Authority::new();
+        let authority = TestAuthority::new();
         let leaf = authority.issue("dns.example");
         let check = authority.check();
         *check.last.lock().unwrap() = Some(VerifiedChain {

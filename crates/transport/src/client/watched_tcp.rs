@@ -20,7 +20,7 @@ pub(super) struct WatchedTcp {
 
 /// The buffering between TLS and the kernel; with 0, TLS's own calls pass directly.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Gathering {
+pub(super) struct WriteGathering {
     /// The maximum of written bytes kept until the next flush, after the handshake.
     pub written_bytes: usize,
     /// The maximum of bytes read at once. The TLS library reads a record of 16 kB by five calls.
@@ -28,9 +28,14 @@ pub(super) struct Gathering {
 }
 
 impl WatchedTcp {
-    pub(super) fn new(inner: ClientTcpStream, gathering: Gathering, log: Arc<SetupLog>) -> Self {
+    pub(super) fn new(
+        inner: ClientTcpStream,
+        gathering: WriteGathering,
+        log: Arc<SetupLog>,
+    ) -> Self {
         let writer = BufWriter::with_capacity(gathering.written_bytes, inner);
-        // Nothing is read through a buffer that is no larger than what is asked for; of no bytes there is none.
+        // Nothing is read through a buffer that is no larger than what is asked for; of no bytes
+        // there is none.
         let ahead_bytes = gathering.read_bytes.max(1);
         Self {
             inner: BufReader::with_capacity(ahead_bytes, writer),

@@ -3,7 +3,7 @@
 //! `CAP_NET_RAW`. Not for: ICMP errors; the kernel reports errors of the socket.
 
 use super::waiting::{await_answer, failure};
-use super::{Answer, Pinger};
+use super::{PingResult, Pinger};
 use crate::clock::monotonic_ns;
 use crate::receive_stamp::want_stamps;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -79,7 +79,7 @@ impl IcmpPinger {
 }
 
 impl Pinger for IcmpPinger {
-    fn ping(&mut self, sequence: u16, timeout: Duration) -> Answer {
+    fn ping(&mut self, sequence: u16, timeout: Duration) -> PingResult {
         let request = self.request(sequence);
         let sent_ns = monotonic_ns();
         match self.socket.send(&request) {

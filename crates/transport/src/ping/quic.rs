@@ -3,7 +3,7 @@
 //! state at the server. Not for: silent servers; the next method handles silent servers.
 
 use super::waiting::{await_answer, failure};
-use super::{Answer, Pinger};
+use super::{PingResult, Pinger};
 use crate::clock::monotonic_ns;
 use crate::receive_stamp::want_stamps;
 use resolab_record::PingFailure;
@@ -48,7 +48,7 @@ impl QuicPinger {
 }
 
 impl Pinger for QuicPinger {
-    fn ping(&mut self, _sequence: u16, timeout: Duration) -> Answer {
+    fn ping(&mut self, _sequence: u16, timeout: Duration) -> PingResult {
         let mut ours = [0; IDENTIFIER_BYTES];
         let mut theirs = [0; IDENTIFIER_BYTES];
         for identifier in [&mut ours, &mut theirs] {

@@ -1,7 +1,7 @@
 //! Opens connections and closes them at once. The round trip is the kernel's own measurement of the
 //! SYN. Not for: a retransmitted SYN, counted as a ping without answer.
 
-use super::{Answer, Pinger};
+use super::{PingResult, Pinger};
 use crate::client::{SetupLog, TcpOptions, connect_tcp};
 use resolab_record::{Failure, PingFailure};
 use std::io;
@@ -25,7 +25,7 @@ impl TcpPinger {
 }
 
 impl Pinger for TcpPinger {
-    fn ping(&mut self, _sequence: u16, limit: Duration) -> Answer {
+    fn ping(&mut self, _sequence: u16, limit: Duration) -> PingResult {
         let log = SetupLog::default();
         let connecting = connect_tcp(self.address, TcpOptions::default(), &log);
         let connected = self

@@ -1,7 +1,7 @@
 //! Waits for one datagram on a connected socket, and reads the kernel's receive time. Not for: the
 //! datagram's content.
 
-use super::Answer;
+use super::PingResult;
 use crate::client::is_unreachable;
 use crate::clock::{monotonic_ns, wall_minus_monotonic_ns};
 use crate::receive_stamp;
@@ -20,7 +20,7 @@ pub fn await_answer(
     sent_ns: u64,
     timeout: Duration,
     is_answer: impl Fn(&[u8]) -> bool,
-) -> Answer {
+) -> PingResult {
     let deadline_ns = sent_ns + timeout.as_nanos() as u64;
     let mut buffer = [0; BUFFER_BYTES];
     loop {

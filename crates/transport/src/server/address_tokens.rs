@@ -15,12 +15,12 @@ const LOG_BYTES: usize = 4 << 20;
 const LOG_EXPECTED_COUNT: u64 = 1_000_000;
 
 /// The token state shared by all listeners.
-pub(super) struct AddressTokens {
+pub(super) struct ServerAddressTokens {
     key: Arc<dyn HandshakeTokenKey>,
     log: Arc<dyn TokenLog>,
 }
 
-impl AddressTokens {
+impl ServerAddressTokens {
     pub(super) fn new() -> Self {
         let mut secret = [0; 64];
         // Only ever fails where nothing else would work; the salt then is the key.

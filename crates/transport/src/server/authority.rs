@@ -14,7 +14,7 @@ pub use error::AuthorityError;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use files::Pair;
+use files::AuthorityFiles;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
     Issuer, KeyPair, KeyUsagePurpose, PublicKeyData, date_time_ymd,
@@ -156,9 +156,9 @@ pub fn covers(name: &str, wanted: &str) -> bool {
     name == wanted || (below.is_some() && name.strip_prefix("*.") == below)
 }
 
-fn make() -> Result<Pair, rcgen::Error> {
+fn make() -> Result<AuthorityFiles, rcgen::Error> {
     let key = KeyPair::generate()?;
-    Ok(Pair {
+    Ok(AuthorityFiles {
         certificate: authority_params().self_signed(&key)?.pem(),
         key: key.serialize_pem(),
     })

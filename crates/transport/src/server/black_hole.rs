@@ -116,7 +116,8 @@ impl BlackHole {
         let Some(names) = state.peers.get(&peer) else {
             return false;
         };
-        let begins_anew = !is_connected(names) && FirstPacket::of(datagram) == FirstPacket::Initial;
+        let begins_anew =
+            !is_connected(names) && FirstPacket::from_datagram(datagram) == FirstPacket::Initial;
         if begins_anew {
             state.peers.remove(&peer);
         }
@@ -203,11 +204,11 @@ mod tests {
     #[test]
     fn names_and_everything_begin_and_end_by_themselves() {
         let hole = BlackHole::default();
-        let (one, other) = (peer(1), peer(2));
-        assert!(!hole.swallows(Some("a.test")) && !swallows(&hole, one));
-        hole.begin(Some("a.test"), [one]);
+        let (first, other) = (peer(1), peer(2));
+        assert!(!hole.swallows(Some("a.test")) && !swallows(&hole, first));
+        hole.begin(Some("a.test"), [first]);
         hole.begin_connection(other, Some("b.test"));
-        assert!(hole.swallows(Some("a.test")) && swallows(&hole, one));
+        assert!(hole.swallows(Some("a.test")) && swallows(&hole, first));
         assert!(!hole.swallows(Some("b.test")) && !swallows(&hole, other));
         assert!(!hole.swallows(None));
         hole.begin(None, []);
@@ -215,26 +216,26 @@ mod tests {
         hole.end(Some("a.test"));
         assert!(hole.swallows(Some("a.test")));
         hole.end(None);
-        assert!(!hole.swallows(Some("a.test")) && !swallows(&hole, one));
+        assert!(!hole.swallows(Some("a.test")) && !swallows(&hole, first));
     }
 
     #[test]
     fn whose_connections_have_ended_is_swallowed_until_it_begins_another() {
         let hole = BlackHole::default();
-        let one = peer(1);
-        hole.begin(Some("a.test"), [one]);
-        hole.begin_connection(one, Some("a.test"));
+        let first = peer(1);
+        hole.begin(Some("a.test"), [first]);
+        hole.begin_connection(first, Some("a.test"));
         // Said twice, it counts no connection twice.
-        hole.begin(Some("a.test"), [one, one]);
-        hole.end_connection(one, Some("a.test"));
-        hole.end_connection(one, Some("b.test"));
-        assert!(swallows(&hole, one), "one of two is left");
-        hole.end_connection(one, Some("a.test"));
-        assert!(hole.swallows_sent(one) && hole.swallows_received(one, &SHORT));
-        assert!(!hole.swallows_received(one, &INITIAL));
-        assert!(!swallows(&hole, one));
-        hole.begin_connection(one, Some("a.test"));
-        assert!(swallows(&hole, one));
+        hole.begin(Some("a.test"), [first, first]);
+        hole.end_connection(first, Some("a.test"));
+        hole.end_connection(first, Some("b.test"));
+        assert!(swallows(&hole, first), "one of two is left");
+        hole.end_connection(first, Some("a.test"));
+        assert!(hole.swallows_sent(first) && hole.swallows_received(first, &SHORT));
+        assert!(!hole.swallows_received(first, &INITIAL));
+        assert!(!swallows(&hole, first));
+        hole.begin_connection(first, Some("a.test"));
+        assert!(swallows(&hole, first));
     }
 
     #[test]
@@ -250,9 +251,9 @@ mod tests {
         assert!(swallows(&hole, peer(0)), "it is still connected");
     }
 
-    struct Woken(AtomicBool);
+    struct WakeFlag(AtomicBool);
 
-    impl Wake for Woken {
+    impl Wake for WakeFlag {
         fn wake(self: Arc<Self>) {
             self.0.store(true, Ordering::Relaxed);
         }
@@ -261,7 +262,7 @@ mod tests {
     #[test]
     fn whoever_waits_is_woken_at_the_end() {
         let hole = BlackHole::default();
-        let woken = Arc::new(Woken(AtomicBool::new(false)));
+        let woken = Arc::new(WakeFlag(AtomicBool::new(false)));
         let waker = Waker::from(Arc::clone(&woken));
         let mut cx = Context::from_waker(&waker);
         assert!(hole.poll_passable(None, &mut cx).is_ready());

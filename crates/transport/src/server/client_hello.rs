@@ -27,7 +27,7 @@ pub struct ClientHello {
 
 /// The progress of reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Progress {
+pub enum HelloProgress {
     /// More bytes are needed.
     Incomplete,
     /// The ClientHello is complete. Unreadable ClientHellos are empty here; the TLS stack refuses
@@ -37,12 +37,12 @@ pub enum Progress {
 
 impl ClientHello {
     /// Reads a ClientHello from handshake messages, as in QUIC's CRYPTO frames.
-    pub fn from_handshake(bytes: &[u8]) -> Progress {
+    pub fn from_handshake(bytes: &[u8]) -> HelloProgress {
         if bytes.len() > LIMIT_BYTES || bytes.first().is_some_and(|&kind| kind != CLIENT_HELLO) {
-            return Progress::Complete(Self::default());
+            return HelloProgress::Complete(Self::default());
         }
         let Some(header) = bytes.get(..4) else {
-            return Progress::Incomplete;
+            return HelloProgress::Incomplete;
         };
         let length = u32::from_be_bytes([0, header[1], header[2], header[3]]) as usize;
         match bytes.get(4..4 + length) {
@@ -51,10 +51,10 @@ impl ClientHello {
                     message_bytes: 4 + length as u32,
                     ..hello
                 });
-                Progress::Complete(hello.unwrap_or_default())
+                HelloProgress::Complete(hello.unwrap_or_default())
             }
-            None if length > LIMIT_BYTES => Progress::Complete(Self::default()),
-            None => Progress::Incomplete,
+            None if length > LIMIT_BYTES => HelloProgress::Complete(Self::default()),
+            None => HelloProgress::Incomplete,
         }
     }
 }
@@ -77,38 +77,38 @@ impl RecordReader {
     /// Continues reading; `received` has all bytes since the start of the connection. A record
     /// without handshake bytes (forbidden by RFC 8446 section 5.1) ends the reading. The received
     /// bytes thus have a bound: [`LIMIT_BYTES`] in records of one byte each.
-    pub fn read(&mut self, received: &[u8]) -> Progress {
+    pub fn read(&mut self, received: &[u8]) -> HelloProgress {
         loop {
-            let mut rest = Reader(received.get(self.position..).unwrap_or_default());
+            let mut rest = HelloReader(received.get(self.position..).unwrap_or_default());
             match rest.0.first() {
                 Some(&RECORD_HANDSHAKE) => {}
-                Some(_) => return Progress::Complete(ClientHello::default()),
-                None => return Progress::Incomplete,
+                Some(_) => return HelloProgress::Complete(ClientHello::default()),
+                None => return HelloProgress::Incomplete,
             }
             let fragment = rest.take(3).and_then(|_| rest.take_prefixed_u16());
             let Some(fragment) = fragment else {
-                return Progress::Incomplete;
+                return HelloProgress::Incomplete;
             };
             if fragment.is_empty() {
-                return Progress::Complete(ClientHello::default());
+                return HelloProgress::Complete(ClientHello::default());
             }
             self.position = received.len() - rest.0.len();
             self.handshake.extend_from_slice(fragment);
             match ClientHello::from_handshake(&self.handshake) {
-                Progress::Incomplete => {}
-                complete @ Progress::Complete(_) => return complete,
+                HelloProgress::Incomplete => {}
+                complete @ HelloProgress::Complete(_) => return complete,
             }
         }
     }
 }
 
 fn parse_body(body: &[u8]) -> Option<ClientHello> {
-    let mut reader = Reader(body);
+    let mut reader = HelloReader(body);
     reader.take(2 + 32)?; // legacy_version, random
     reader.take_prefixed_u8()?; // legacy_session_id
     reader.take_prefixed_u16()?; // cipher_suites
     reader.take_prefixed_u8()?; // legacy_compression_methods
-    let mut extensions = Reader(reader.take_prefixed_u16()?);
+    let mut extensions = HelloReader(reader.take_prefixed_u16()?);
     let mut hello = ClientHello::default();
     while !extensions.0.is_empty() {
         let kind = extensions.take_u16()?;
@@ -125,7 +125,7 @@ fn parse_body(body: &[u8]) -> Option<ClientHello> {
 /// Returns the host name. A literal address is no host name (RFC 6066 section 3), though some
 /// clients send an address. An address counts as no name, as with correct clients.
 fn parse_server_name(content: &[u8]) -> Option<String> {
-    let mut list = Reader(Reader(content).take_prefixed_u16()?);
+    let mut list = HelloReader(HelloReader(content).take_prefixed_u16()?);
     let kind = list.take(1)?[0];
     let name = list.take_prefixed_u16()?;
     let text = std::str::from_utf8(name).ok()?;
@@ -134,9 +134,9 @@ fn parse_server_name(content: &[u8]) -> Option<String> {
 }
 
 /// The unread rest of a byte string.
-struct Reader<'a>(&'a [u8]);
+struct HelloReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> HelloReader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(count)?;
         self.0 = tail;
@@ -201,14 +201,14 @@ mod tests {
         out
     }
 
-    fn from_records(bytes: &[u8]) -> Progress {
+    fn from_records(bytes: &[u8]) -> HelloProgress {
         RecordReader::default().read(bytes)
     }
 
     #[test]
     fn name_and_early_data_are_read_whatever_stands_between() {
         let bytes = hello(&[(51, vec![1; 1200]), name("DNS.resolab.test"), (42, vec![])]);
-        let expected = Progress::Complete(ClientHello {
+        let expected = HelloProgress::Complete(ClientHello {
             server_name: Some("dns.resolab.test".into()),
             early_data_offered: true,
             message_bytes: bytes.len() as u32,
@@ -221,7 +221,7 @@ mod tests {
     fn an_address_is_no_server_name() {
         for address in ["127.0.0.1", "::1", "fd77::1"] {
             let read = ClientHello::from_handshake(&hello(&[name(address)]));
-            let Progress::Complete(read) = read else {
+            let HelloProgress::Complete(read) = read else {
                 panic!("{address}: incomplete");
             };
             assert_eq!(read.server_name, None, "{address}");
@@ -234,15 +234,23 @@ mod tests {
         for end in 0..bytes.len() {
             assert_eq!(
                 ClientHello::from_handshake(&bytes[..end]),
-                Progress::Incomplete,
+                HelloProgress::Incomplete,
                 "{end}"
             );
         }
         let wire = records(&bytes, 16);
         let mut reader = RecordReader::default();
         for end in 0..wire.len() {
-            assert_eq!(reader.read(&wire[..end]), Progress::Incomplete, "{end}");
-            assert_eq!(from_records(&wire[..end]), Progress::Incomplete, "{end}");
+            assert_eq!(
+                reader.read(&wire[..end]),
+                HelloProgress::Incomplete,
+                "{end}"
+            );
+            assert_eq!(
+                from_records(&wire[..end]),
+                HelloProgress::Incomplete,
+                "{end}"
+            );
         }
         assert_eq!(reader.read(&wire), ClientHello::from_handshake(&bytes));
         assert_eq!(reader.wire_bytes(), wire.len());
@@ -250,18 +258,18 @@ mod tests {
 
     #[test]
     fn a_client_hello_that_never_ends_is_not_waited_for() {
-        let refused = Progress::Complete(ClientHello::default());
+        let refused = HelloProgress::Complete(ClientHello::default());
         // Records without a byte of handshake, alone and after a beginning.
         let empty = [22, 3, 1, 0, 0];
         assert_eq!(from_records(&empty), refused);
         let begun = records(&[1, 0, 0xFF, 0], 4);
-        assert_eq!(from_records(&begun), Progress::Incomplete);
+        assert_eq!(from_records(&begun), HelloProgress::Incomplete);
         assert_eq!(from_records(&[&begun[..], &empty].concat()), refused);
         // The longest that is waited for, in the smallest records.
         let mut message = vec![1, 1, 0, 0];
         message.resize(LIMIT_BYTES, 0);
         let longest = records(&message, 1);
-        assert_eq!(from_records(&longest), Progress::Incomplete);
+        assert_eq!(from_records(&longest), HelloProgress::Incomplete);
         assert_eq!(
             from_records(&[&longest[..], &records(&[0], 1)].concat()),
             refused
@@ -270,7 +278,7 @@ mod tests {
 
     #[test]
     fn what_is_no_client_hello_is_complete_and_empty() {
-        let empty = Progress::Complete(ClientHello::default());
+        let empty = HelloProgress::Complete(ClientHello::default());
         assert_eq!(ClientHello::from_handshake(&[2, 0, 0, 0]), empty);
         assert_eq!(from_records(b"GET / HTTP/1.1\r\n"), empty);
         assert_eq!(ClientHello::from_handshake(&[1, 0, 0, 2, 3, 3]), empty);

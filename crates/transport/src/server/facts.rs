@@ -97,7 +97,7 @@ impl HandshakeFacts {
 
     /// Returns true when a request received now is early data. Before the client's Finished, early
     /// data is the only possible application data.
-    pub fn in_early_data(&self) -> bool {
+    pub fn is_in_early_data(&self) -> bool {
         self.early_data_accepted() == Some(true) && self.complete_ns().is_none()
     }
 

@@ -18,31 +18,31 @@ const UNTAKEN_NS: u64 = 5_000_000_000;
 
 /// The clients with a handshake under way.
 #[derive(Debug, Default)]
-pub(super) struct FlightTable(Mutex<Clients>);
+pub(super) struct FlightTable(Mutex<FlightsByClient>);
 
 #[derive(Debug, Default)]
-struct Clients {
-    by_address: HashMap<SocketAddr, Client>,
+struct FlightsByClient {
+    by_address: HashMap<SocketAddr, ClientFlights>,
     /// The time of the last search for clients not accepted, in ns.
     cleared_ns: u64,
 }
 
 /// A client with a handshake under way.
 #[derive(Debug, Default)]
-struct Client {
+struct ClientFlights {
     flights: Arc<Flights>,
     came_ns: u64,
     /// True when the connection is accepted; its server code reports the end of the handshake.
     is_taken: bool,
 }
 
-impl Client {
+impl ClientFlights {
     fn is_nobodys(&self, now_ns: u64) -> bool {
         !self.is_taken && now_ns.saturating_sub(self.came_ns) >= UNTAKEN_NS
     }
 }
 
-impl Clients {
+impl FlightsByClient {
     /// Returns the counts for a client's new Initial packet.
     fn begin(&mut self, from: SocketAddr, now_ns: u64) -> &Flights {
         if now_ns.saturating_sub(self.cleared_ns) >= UNTAKEN_NS {
@@ -55,9 +55,9 @@ impl Clients {
                 client.flights.are_lost();
             }
         }
-        let fresh = || Client {
+        let fresh = || ClientFlights {
             came_ns: now_ns,
-            ..Client::default()
+            ..ClientFlights::default()
         };
         let client = self.by_address.entry(from).or_insert_with(fresh);
         if client.is_nobodys(now_ns) {
@@ -70,7 +70,7 @@ impl Clients {
 impl FlightTable {
     /// Notes a datagram received at `now_ns`, `CLOCK_MONOTONIC`.
     pub(super) fn receives(&self, from: SocketAddr, datagram: &[u8], now_ns: u64) {
-        let packet = FirstPacket::of(datagram);
+        let packet = FirstPacket::from_datagram(datagram);
         match packet {
             FirstPacket::Initial => self.clients().begin(from, now_ns).server_receives(packet),
             FirstPacket::Handshake => {
@@ -84,7 +84,7 @@ impl FlightTable {
 
     /// Notes a datagram sent to a client.
     pub(super) fn sends(&self, to: SocketAddr, datagram: &[u8]) {
-        let packet = FirstPacket::of(datagram);
+        let packet = FirstPacket::from_datagram(datagram);
         match packet {
             FirstPacket::Initial | FirstPacket::Handshake => {
                 if let Some(client) = self.clients().by_address.get(&to) {
@@ -119,7 +119,7 @@ impl FlightTable {
         self.forget_if(client, |known| Arc::ptr_eq(&known.flights, flights));
     }
 
-    fn forget_if(&self, client: SocketAddr, is_it: impl FnOnce(&Client) -> bool) {
+    fn forget_if(&self, client: SocketAddr, is_it: impl FnOnce(&ClientFlights) -> bool) {
         let by_address = &mut self.clients().by_address;
         if by_address.get(&client).is_some_and(is_it) {
             by_address.remove(&client);
@@ -132,7 +132,7 @@ impl FlightTable {
         self.clients().by_address.len()
     }
 
-    fn clients(&self) -> MutexGuard<'_, Clients> {
+    fn clients(&self) -> MutexGuard<'_, FlightsByClient> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tokio::net::TcpStream;
 
 /// The reading state of one connection's server flight.
-pub(super) struct HelloWatch {
+pub(super) struct ServerFlightWatch {
     facts: Arc<HandshakeFacts>,
     certificate: Option<Arc<CertifiedKey>>,
     hello: Option<(PlainHandshake, ServerHelloReader)>,
@@ -20,7 +20,7 @@ pub(super) struct HelloWatch {
     retry_request_bytes: u32,
 }
 
-impl HelloWatch {
+impl ServerFlightWatch {
     /// Begins a watch before the first byte sent on `tcp`.
     pub(super) fn new(
         tcp: &TcpStream,

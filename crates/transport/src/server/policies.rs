@@ -5,8 +5,8 @@
 //! Not for: the handshake itself.
 
 use super::BlackHole;
-use super::address_tokens::AddressTokens;
-use super::tickets::{TicketShelf, TicketStore};
+use super::address_tokens::ServerAddressTokens;
+use super::tickets::{ServerTicketStore, TicketShelf};
 use crate::crypto::provider;
 use resolab_record::{KeyExchangeGroup, TicketPolicy};
 use rustls::crypto::CryptoProvider;
@@ -69,16 +69,16 @@ impl TicketTerms {
 /// The served names with certificates and ticket policies.
 pub struct ServerPolicies {
     provider: Arc<CryptoProvider>,
-    tickets: Arc<TicketStore>,
+    tickets: Arc<ServerTicketStore>,
     /// The address tokens: valid on every listener, each once, as with tickets.
-    pub(super) address_tokens: AddressTokens,
+    pub(super) address_tokens: ServerAddressTokens,
     /// The names cut off from the network.
     pub black_hole: Arc<BlackHole>,
     tls12_allowed: bool,
-    table: RwLock<Table>,
+    table: RwLock<PolicyTable>,
 }
 
-struct Table {
+struct PolicyTable {
     certificates: HashMap<String, Arc<CertifiedKey>>,
     /// The certificate for clients without a server name: the client knows only an address.
     nameless: Option<Arc<CertifiedKey>>,
@@ -90,7 +90,7 @@ struct Table {
     left_out: HashMap<String, Vec<Vec<u8>>>,
 }
 
-impl Table {
+impl PolicyTable {
     /// Returns the served name for a client's name: the name itself, else the wildcard above.
     fn serving(&self, name: &str) -> String {
         let wildcard = name
@@ -118,7 +118,7 @@ impl ServerPolicies {
     /// Makes policies without names; `default_policy` applies to names without their own policy.
     /// Every key exchange group is accepted.
     pub fn new(default_policy: TicketPolicy, tls12_allowed: bool) -> Self {
-        let table = Table {
+        let table = PolicyTable {
             certificates: HashMap::new(),
             nameless: None,
             terms: HashMap::new(),
@@ -128,8 +128,8 @@ impl ServerPolicies {
         };
         Self {
             provider: Arc::new(provider(&KeyExchangeGroup::ALL)),
-            tickets: Arc::new(TicketStore::new(STORED_TICKETS_COUNT)),
-            address_tokens: AddressTokens::new(),
+            tickets: Arc::new(ServerTicketStore::new(STORED_TICKETS_COUNT)),
+            address_tokens: ServerAddressTokens::new(),
             black_hole: Arc::default(),
             tls12_allowed,
             table: RwLock::new(table),
@@ -264,11 +264,11 @@ impl ServerPolicies {
         (certificate.cloned(), terms)
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Table> {
+    fn read(&self) -> RwLockReadGuard<'_, PolicyTable> {
         self.table.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Table> {
+    fn write(&self) -> RwLockWriteGuard<'_, PolicyTable> {
         self.table.write().unwrap_or_else(PoisonError::into_inner)
     }
 

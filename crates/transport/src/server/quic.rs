@@ -8,7 +8,7 @@
 use super::flight_table::FlightTable;
 use super::quic_session::QuicAdmission;
 use super::quic_socket::QuicSocket;
-use super::witness::WitnessedCertificate;
+use super::resumption_detector::WitnessedCertificate;
 use super::{HandshakeFacts, QuicControl, ServerPolicies, TicketTerms};
 use crate::socket::{DATAGRAM_MAX_BYTES, RawUdpSocket};
 use quinn::congestion::CubicConfig;
@@ -52,7 +52,7 @@ pub struct QuicSettings {
 
 impl QuicSettings {
     /// Makes settings for a server of small requests without attackers.
-    pub fn of_streams(bidi_count: u32, uni_count: u32, idle_timeout: Duration) -> Self {
+    pub fn with_stream_limits(bidi_count: u32, uni_count: u32, idle_timeout: Duration) -> Self {
         Self {
             max_bidi_streams_count: bidi_count,
             max_uni_streams_count: uni_count,
@@ -88,12 +88,12 @@ impl QuicListener {
     ) -> io::Result<Self> {
         let socket = std::net::UdpSocket::bind(address)?;
         let endpoint = EndpointConfig::default();
-        Self::over(socket, endpoint, alpn, policies, settings, control)
+        Self::listen_on_socket(socket, endpoint, alpn, policies, settings, control)
     }
 
     /// Listens on a bound socket, for clients with datagrams up to Ethernet's payload over IPv4.
     /// Receiving such datagrams needs a fortieth of the memory.
-    pub fn over_small(
+    pub fn listen_with_small_datagrams(
         socket: std::net::UdpSocket,
         alpn: Vec<Vec<u8>>,
         policies: Arc<ServerPolicies>,
@@ -103,10 +103,10 @@ impl QuicListener {
         let mut endpoint = EndpointConfig::default();
         let small = endpoint.max_udp_payload_size(DATAGRAM_MAX_BYTES);
         small.map_err(io::Error::other)?;
-        Self::over(socket, endpoint, alpn, policies, settings, control)
+        Self::listen_on_socket(socket, endpoint, alpn, policies, settings, control)
     }
 
-    fn over(
+    fn listen_on_socket(
         socket: std::net::UdpSocket,
         endpoint: EndpointConfig,
         alpn: Vec<Vec<u8>>,
@@ -280,7 +280,7 @@ mod tests {
     use std::net::Ipv4Addr;
 
     fn listener(control: &Arc<QuicControl>) -> QuicListener {
-        let settings = QuicSettings::of_streams(1, 0, Duration::from_secs(5));
+        let settings = QuicSettings::with_stream_limits(1, 0, Duration::from_secs(5));
         QuicListener::bind(
             (Ipv4Addr::LOCALHOST, 0).into(),
             vec![b"doq".to_vec()],
@@ -292,7 +292,7 @@ mod tests {
     }
 
     fn client() -> QuicClient {
-        let trust = Trust::in_pins_only(Vec::new());
+        let trust = Trust::from_pins(Vec::new());
         let groups = &KeyExchangeGroup::ALL;
         let tls = TlsClient::new(&trust, "a.test", "doq", HandshakeMode::Full, groups);
         QuicClient::new(&tls.unwrap()).unwrap()

@@ -5,9 +5,9 @@
 //! quinn's own over rustls.
 //! Not for: packets, or deciding policies.
 
-use super::client_hello::{ClientHello, Progress};
+use super::client_hello::{ClientHello, HelloProgress};
 use super::flight_table::FlightTable;
-use super::witness::WitnessedCertificate;
+use super::resumption_detector::WitnessedCertificate;
 use super::{HandshakeFacts, ServerPolicies};
 use crate::client::ServerHelloReader;
 use crate::session_forwarding::forward_to_inner_session;
@@ -110,11 +110,11 @@ impl ChoosingSession {
         };
         received.extend_from_slice(bytes);
         match ClientHello::from_handshake(&received) {
-            Progress::Incomplete => {
+            HelloProgress::Incomplete => {
                 self.received = Some(received);
                 Ok(None)
             }
-            Progress::Complete(hello) => {
+            HelloProgress::Complete(hello) => {
                 self.choose(hello)?;
                 Ok(Some(received))
             }

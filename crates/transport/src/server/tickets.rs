@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The sessions by ticket; the oldest are dropped first.
-pub(super) struct TicketStore {
+pub(super) struct ServerTicketStore {
     capacity_count: usize,
     sessions: Mutex<Sessions>,
 }
@@ -26,7 +26,7 @@ struct Sessions {
     order: VecDeque<Vec<u8>>,
 }
 
-impl TicketStore {
+impl ServerTicketStore {
     pub(super) fn new(capacity_count: usize) -> Self {
         Self {
             capacity_count,
@@ -69,7 +69,7 @@ impl TicketStore {
 /// The view of the store for one connection: the lifetime of the connection's name applies to its
 /// tickets.
 pub(super) struct TicketShelf {
-    pub(super) store: Arc<TicketStore>,
+    pub(super) store: Arc<ServerTicketStore>,
     pub(super) lifetime: Duration,
     /// True when sessions leave the store an hour older than their actual age. Every ticket's age
     /// then differs from the client's value. For this reason RFC 8446 section 8.3 rejects early
@@ -82,7 +82,7 @@ const OLDER_S: u64 = 3_600;
 
 /// Returns a session with an earlier issue time. rustls writes this time in seconds before the last
 /// four bytes. The tests of `policies` fail if rustls changes the format.
-fn made_older(mut session: Vec<u8>) -> Vec<u8> {
+fn age_session(mut session: Vec<u8>) -> Vec<u8> {
     let place = session.len().checked_sub(12);
     if let Some(place) = place.and_then(|start| session.get_mut(start..start + 8)) {
         let issued_s = place
@@ -110,7 +110,7 @@ impl StoresServerSessions for TicketShelf {
     fn take(&self, key: &[u8]) -> Option<Vec<u8>> {
         let session = self.store.take(key, self.lifetime, Instant::now())?;
         Some(if self.makes_older {
-            made_older(session)
+            age_session(session)
         } else {
             session
         })
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_ticket_serves_once_and_the_oldest_make_room() {
-        let (store, now) = (TicketStore::new(2), Instant::now());
+        let (store, now) = (ServerTicketStore::new(2), Instant::now());
         for ticket in 1..=3 {
             store.put(vec![ticket], vec![10 * ticket], now);
         }
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_ticket_older_than_the_lifetime_is_gone() {
-        let (store, issued) = (TicketStore::new(9), Instant::now());
+        let (store, issued) = (ServerTicketStore::new(9), Instant::now());
         let lifetime = Duration::from_secs(10);
         store.put(vec![1], vec![10], issued);
         store.put(vec![2], vec![20], issued);

@@ -3,8 +3,8 @@
 //!
 //! For: DoT and HTTP of the edge; TLS 1.2 if allowed. Not for: clients.
 
-use super::client_hello::{ClientHello, Progress, RecordReader};
-use super::hello_watch::HelloWatch;
+use super::client_hello::{ClientHello, HelloProgress, RecordReader};
+use super::hello_watch::ServerFlightWatch;
 use super::{BlackHole, ByteCounts, HandshakeFacts, ServerPolicies};
 use rustls::server::ResolvesServerCert;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
@@ -25,7 +25,7 @@ pub struct TlsStream {
     bytes: Arc<ByteCounts>,
     black_hole: Arc<BlackHole>,
     close_notify_sent: bool,
-    watch: HelloWatch,
+    watch: ServerFlightWatch,
 }
 
 impl TlsStream {
@@ -42,7 +42,7 @@ impl TlsStream {
         let (certificate, terms) = policies.choose(hello.server_name.as_deref());
         let alpn = policies.offer(hello.server_name.as_deref(), alpn);
         facts.set_client_hello(hello);
-        let watch = HelloWatch::new(&tcp, &facts, certificate.clone());
+        let watch = ServerFlightWatch::new(&tcp, &facts, certificate.clone());
         let black_hole = Arc::clone(&policies.black_hole);
         poll_fn(|cx| black_hole.poll_passable(facts.server_name(), cx)).await;
         let config = policies
@@ -286,7 +286,7 @@ async fn read_client_hello(
         }
         facts.set_client_hello_now();
         bytes.add_received(count);
-        if let Progress::Complete(hello) = reader.read(&received) {
+        if let HelloProgress::Complete(hello) = reader.read(&received) {
             let wire_bytes = reader.wire_bytes() as u32;
             facts.hellos.set_client_hello_on_wire(wire_bytes);
             return Ok((hello, received));
@@ -305,7 +305,7 @@ fn certificate_resolver(certificate: Option<Arc<CertifiedKey>>) -> Arc<dyn Resol
 struct PollingIo<'a, 'b> {
     tcp: &'a mut TcpStream,
     cx: &'a mut Context<'b>,
-    watch: Option<&'a mut HelloWatch>,
+    watch: Option<&'a mut ServerFlightWatch>,
 }
 
 impl Read for PollingIo<'_, '_> {

@@ -3,12 +3,12 @@
 use crate::edns::UDP_PAYLOAD_RANGE_BYTES;
 use crate::exchange::ExchangeLog;
 use crate::message::check_echo;
-use crate::partial::NoPart;
-use crate::transports::course::Course;
+use crate::partial::UnmatchedResponse;
+use crate::transports::batch::QueryBatch;
 use hickory_proto::op::Message;
 use resolab_record::Failure;
 use resolab_transport::client::MeasuredFailure;
-use resolab_transport::receive_stamp::Received;
+use resolab_transport::receive_stamp::StampedRead;
 use resolab_transport::stamped_udp::StampedUdpSocket;
 use std::io;
 use std::sync::Arc;
@@ -19,18 +19,18 @@ use tokio::io::unix::AsyncFd;
 const BUFFER_BYTES: usize = *UDP_PAYLOAD_RANGE_BYTES.end() as usize + 1;
 
 /// A response received by UDP.
-pub(super) struct Datagram {
+pub(super) struct ReceivedDatagram {
     pub message: Vec<u8>,
     /// True when the datagram is longer than any size announced by our queries; its end is lost.
     pub is_cut: bool,
 }
 
 /// A socket registered with the reactor.
-pub(super) struct Receiver {
+pub(super) struct ResponseReceiver {
     socket: AsyncFd<Arc<StampedUdpSocket>>,
 }
 
-impl Receiver {
+impl ResponseReceiver {
     /// Registers the socket with the reactor.
     pub(super) fn new(socket: Arc<StampedUdpSocket>) -> io::Result<Self> {
         // SAFETY: the descriptor is the socket's own from its making to its drop, and the
@@ -46,16 +46,16 @@ impl Receiver {
         &self,
         query: &[u8],
         log: &ExchangeLog,
-    ) -> io::Result<Datagram> {
+    ) -> io::Result<ReceivedDatagram> {
         let mut message = vec![0; BUFFER_BYTES];
         loop {
             let received = self.receive(&mut message).await?;
             let response = &message[..received.length];
             let is_cut = received.length == BUFFER_BYTES;
             if check_echo(query, response).is_ok() && (is_cut || is_believed(response, log)) {
-                log.kernel_stamps.received(received.wall_ns);
+                log.kernel_stamps.note_received(received.wall_ns);
                 message.truncate(received.length);
-                return Ok(Datagram { message, is_cut });
+                return Ok(ReceivedDatagram { message, is_cut });
             }
         }
     }
@@ -66,7 +66,7 @@ impl Receiver {
     pub(super) async fn gather(
         &self,
         id: u16,
-        course: &Course,
+        batch: &QueryBatch,
         answered: impl FnOnce(),
     ) -> Result<(), MeasuredFailure> {
         let mut datagram = vec![0; BUFFER_BYTES];
@@ -75,10 +75,10 @@ impl Receiver {
             let received = self.receive(&mut datagram).await;
             let received = received.map_err(|error| super::failure_of(&error))?;
             let response = &datagram[..received.length];
-            if !course.logs().all(|log| is_believed(response, log)) {
+            if !batch.logs().all(|log| is_believed(response, log)) {
                 continue;
             }
-            match course.take(id, response) {
+            match batch.take(id, response) {
                 Ok(is_complete) => {
                     if let Some(answered) = answered.take() {
                         answered();
@@ -87,10 +87,12 @@ impl Receiver {
                         return Ok(());
                     }
                 }
-                Err(error @ NoPart::NotKnown) => {
+                Err(error @ UnmatchedResponse::NotKnown) => {
                     return Err(MeasuredFailure::new(Failure::QueryMalformed, error));
                 }
-                Err(NoPart::Mismatch(_) | NoPart::Contradiction(_)) => (),
+                Err(
+                    UnmatchedResponse::ResponseMismatch(_) | UnmatchedResponse::Contradiction(_),
+                ) => (),
             }
         }
     }
@@ -102,7 +104,7 @@ impl Receiver {
 
     /// Receives the next datagram. Errors also wake the task, because a late refusal arrives as an
     /// error; so does the stamp of each datagram sent.
-    async fn receive(&self, buffer: &mut [u8]) -> io::Result<Received> {
+    async fn receive(&self, buffer: &mut [u8]) -> io::Result<StampedRead> {
         loop {
             let wanted = Interest::READABLE | Interest::ERROR;
             let mut ready = self.socket.ready(wanted).await?;

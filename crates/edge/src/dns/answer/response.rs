@@ -2,10 +2,10 @@
 //!
 //! For: bytes. Not for: the choice of the records.
 
-use super::shape::{Asked, Channel, Facts, OwnedSet, Owner, Section};
+use super::shape::{AnswerRequest, OwnedSet, Owner, ResponseFacts, Section, TransportLimits};
 use crate::dns::wire::{
     CLASS_IN, Edns, HEADER_BYTES, MESSAGE_BYTES_MAX, OPTION_CLIENT_SUBNET, OPTION_COOKIE,
-    OPTION_PADDING, Question, Rcode, TYPE_OPT,
+    OPTION_PADDING, RawQuestion, Rcode, TYPE_OPT,
 };
 
 /// The maximum datagram without EDNS, in bytes (RFC 1035 section 4.2.1).
@@ -40,9 +40,9 @@ pub fn response_flags(message: &[u8], rcode: Rcode) -> [u8; 4] {
 
 /// Returns the flag AD of a response in the cache or from upstream, when the client asked for the
 /// flag by AD or DO (RFC 6840 section 5.8). The edge's own zones are not validated.
-pub fn authentic_flag(response: &[u8], asked: &Asked<'_>) -> u8 {
-    let dnssec_ok = asked.query.edns.is_some_and(|edns| edns.dnssec_ok);
-    let is_wanted = dnssec_ok || asked.message[3] & FLAG_AUTHENTIC != 0;
+pub fn authentic_flag(response: &[u8], request: &AnswerRequest<'_>) -> u8 {
+    let dnssec_ok = request.query.edns.is_some_and(|edns| edns.dnssec_ok);
+    let is_wanted = dnssec_ok || request.message[3] & FLAG_AUTHENTIC != 0;
     if is_wanted {
         response[3] & FLAG_AUTHENTIC
     } else {
@@ -51,15 +51,15 @@ pub fn authentic_flag(response: &[u8], asked: &Asked<'_>) -> u8 {
 }
 
 /// A response in construction.
-pub struct Response<'a> {
+pub struct ResponseWriter<'a> {
     bytes: &'a mut Vec<u8>,
 }
 
-impl<'a> Response<'a> {
+impl<'a> ResponseWriter<'a> {
     /// Writes header and question, replacing the content of `bytes`.
     pub fn start(
         message: &[u8],
-        question: &Question<'_>,
+        question: &RawQuestion<'_>,
         rcode: Rcode,
         bytes: &'a mut Vec<u8>,
     ) -> Self {
@@ -73,22 +73,22 @@ impl<'a> Response<'a> {
     }
 
     /// Turns a foreign response to the same question, without OPT, into a response to a query.
-    pub fn adopt(asked: &Asked<'_>, rcode: Rcode, bytes: &'a mut Vec<u8>) -> Self {
+    pub fn adopt(request: &AnswerRequest<'_>, rcode: Rcode, bytes: &'a mut Vec<u8>) -> Self {
         let truncated = bytes[2] & FLAG_TRUNCATED;
-        let authentic = authentic_flag(bytes, asked);
-        bytes[..4].copy_from_slice(&response_flags(asked.message, rcode));
+        let authentic = authentic_flag(bytes, request);
+        bytes[..4].copy_from_slice(&response_flags(request.message, rcode));
         bytes[2] |= truncated;
         bytes[3] |= authentic;
-        let name = asked.query.question.name;
+        let name = request.query.question.name;
         bytes[HEADER_BYTES..HEADER_BYTES + name.len()].copy_from_slice(name);
         Self { bytes }
     }
 
     /// Adds records to a section.
-    pub fn push_set(&mut self, section: Section, set: &OwnedSet, question: &Question<'_>) {
+    pub fn push_set(&mut self, section: Section, set: &OwnedSet, question: &RawQuestion<'_>) {
         for content in &set.contents {
             match &set.owner {
-                Owner::Question => self.push_pointer(HEADER_BYTES),
+                Owner::RawQuestion => self.push_pointer(HEADER_BYTES),
                 Owner::Suffix(bytes) => {
                     self.push_pointer(HEADER_BYTES + question.name.len() - bytes);
                 }
@@ -104,31 +104,36 @@ impl<'a> Response<'a> {
     }
 
     /// Truncates an overlong response, and adds the OPT record if the client used EDNS.
-    pub fn end(mut self, asked: &Asked<'_>, rcode: Rcode, ttl_s: Option<u32>) -> Facts {
-        let edns = asked.query.edns;
-        let limit = match asked.channel {
-            Channel::Datagram => datagram_limit(edns),
-            Channel::Stream | Channel::Encrypted => MESSAGE_BYTES_MAX,
+    pub fn end(
+        mut self,
+        request: &AnswerRequest<'_>,
+        rcode: Rcode,
+        ttl_s: Option<u32>,
+    ) -> ResponseFacts {
+        let edns = request.query.edns;
+        let limit = match request.limits {
+            TransportLimits::Datagram => datagram_limit(edns),
+            TransportLimits::Stream | TransportLimits::Encrypted => MESSAGE_BYTES_MAX,
         };
-        if self.bytes.len() + opt_bytes(asked) > limit {
-            self.truncate(&asked.query.question);
+        if self.bytes.len() + opt_bytes(request) > limit {
+            self.truncate(&request.query.question);
         }
-        Facts {
+        ResponseFacts {
             rcode,
             ttl_s,
-            cookie_at: edns.and_then(|edns| self.push_opt(edns, asked, rcode)),
+            cookie_at: edns.and_then(|edns| self.push_opt(edns, request, rcode)),
         }
     }
 
     /// Keeps only the question and sets TC: the client retries over a stream.
-    pub fn truncate(&mut self, question: &Question<'_>) {
+    pub fn truncate(&mut self, question: &RawQuestion<'_>) {
         self.bytes.truncate(HEADER_BYTES + question.name.len() + 4);
         self.bytes[2] |= FLAG_TRUNCATED;
         self.bytes[6..HEADER_BYTES].fill(0);
     }
 
     /// Adds the OPT record, and returns the position of the cookies, if any.
-    fn push_opt(&mut self, edns: Edns, asked: &Asked<'_>, rcode: Rcode) -> Option<u16> {
+    fn push_opt(&mut self, edns: Edns, request: &AnswerRequest<'_>, rcode: Rcode) -> Option<u16> {
         self.bytes.push(0);
         self.push_u16(TYPE_OPT);
         self.push_u16(DATAGRAM_BYTES);
@@ -142,17 +147,17 @@ impl<'a> Response<'a> {
             self.push_u16(OPTION_COOKIE);
             self.push_u16(COOKIES_BYTES as u16);
             self.bytes.extend_from_slice(&client_cookie);
-            self.bytes.extend_from_slice(&asked.server_cookie);
+            self.bytes.extend_from_slice(&request.server_cookie);
             (self.bytes.len() - COOKIES_BYTES) as u16
         });
-        if let Some(subnet) = asked.client_subnet() {
+        if let Some(subnet) = request.client_subnet() {
             let subnet = subnet.as_bytes();
             self.push_u16(OPTION_CLIENT_SUBNET);
             self.push_u16(subnet.len() as u16);
             self.bytes.extend_from_slice(subnet);
         }
-        if edns.padded && asked.channel == Channel::Encrypted {
-            self.push_padding(usize::from(asked.padding_block_bytes));
+        if edns.padded && request.limits == TransportLimits::Encrypted {
+            self.push_padding(usize::from(request.padding_block_bytes));
         }
         let length = (self.bytes.len() - length_at - 2) as u16;
         self.bytes[length_at..length_at + 2].copy_from_slice(&length.to_be_bytes());
@@ -189,12 +194,12 @@ impl<'a> Response<'a> {
     }
 }
 
-fn opt_bytes(asked: &Asked<'_>) -> usize {
-    asked.query.edns.map_or(0, |edns| {
+fn opt_bytes(request: &AnswerRequest<'_>) -> usize {
+    request.query.edns.map_or(0, |edns| {
         let cookies = edns
             .client_cookie
             .map_or(0, |_| OPTION_HEAD_BYTES + COOKIES_BYTES);
-        let subnet = asked
+        let subnet = request
             .client_subnet()
             .map_or(0, |subnet| OPTION_HEAD_BYTES + subnet.as_bytes().len());
         OPT_BYTES + cookies + subnet

@@ -1,10 +1,10 @@
 //! The inputs of an answer, the parts of an answer, and the facts known after writing.
 
-use crate::dns::wire::{ClientSubnet, Query, Rcode};
+use crate::dns::wire::{ClientSubnetOption, Query, Rcode};
 
 /// The limits of the transport for a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Channel {
+pub enum TransportLimits {
     /// A datagram: truncated above the client's limit.
     Datagram,
     /// A byte stream without encryption.
@@ -15,7 +15,7 @@ pub enum Channel {
 
 /// The facts about a response besides its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facts {
+pub struct ResponseFacts {
     /// The response code (RCODE).
     pub rcode: Rcode,
     /// The smallest TTL of the answer, or of the SOA of a negative answer, in s.
@@ -26,13 +26,13 @@ pub struct Facts {
 
 /// The inputs of an answer besides the zone.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct AnswerRequest<'a> {
     /// The query message in wire form.
     pub message: &'a [u8],
     /// The parsed query message.
     pub query: Query<'a>,
     /// The limits of the transport for the response.
-    pub channel: Channel,
+    pub limits: TransportLimits,
     /// The padding block on encrypted transports, in bytes; 0: no padding.
     pub padding_block_bytes: u16,
     /// The server's part of the cookie, if the client sent a cookie.
@@ -42,11 +42,11 @@ pub struct Asked<'a> {
     pub client_subnet_scope: Option<u8>,
 }
 
-impl Asked<'_> {
+impl AnswerRequest<'_> {
     /// Returns the client subnet option of the answer.
-    pub fn client_subnet(&self) -> Option<ClientSubnet> {
-        let asked = self.query.edns?.client_subnet?;
-        Some(asked.answered(self.client_subnet_scope?))
+    pub fn client_subnet(&self) -> Option<ClientSubnetOption> {
+        let request = self.query.edns?.client_subnet?;
+        Some(request.answer_option(self.client_subnet_scope?))
     }
 }
 
@@ -65,7 +65,7 @@ pub enum Section {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owner {
     /// The query name itself.
-    Question,
+    RawQuestion,
     /// The end of the query name, by its length in bytes.
     Suffix(usize),
     /// Another name, in wire form.

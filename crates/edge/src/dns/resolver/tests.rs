@@ -1,7 +1,7 @@
 //! Responses read back by an independent implementation, with and without the cache.
 
 use super::*;
-use crate::dns::answer::Facts;
+use crate::dns::answer::ResponseFacts;
 use crate::dns::wire::{TYPE_A, TYPE_CNAME, TYPE_HTTPS, TYPE_TXT, name_wire};
 use crate::dns::zone::{DEFAULT_TTL_S, parse_content};
 use hickory_proto::op::{Edns as ClientEdns, Message, OpCode, Query as ClientQuery};
@@ -81,12 +81,12 @@ fn resolver(wire_cache: bool) -> Resolver {
     Resolver::new(settings, zone(), Behaviours::default())
 }
 
-fn way(channel: Channel) -> Way {
-    Way {
-        transport: match channel {
-            Channel::Datagram => DnsTransport::Doudp,
-            Channel::Stream => DnsTransport::Dotcp,
-            Channel::Encrypted => DnsTransport::Dot,
+fn context(limits: TransportLimits) -> MessageContext {
+    MessageContext {
+        transport: match limits {
+            TransportLimits::Datagram => DnsTransport::Doudp,
+            TransportLimits::Stream => DnsTransport::Dotcp,
+            TransportLimits::Encrypted => DnsTransport::Dot,
         },
         peer: [192, 0, 2, 1].into(),
         now_ns: 1_000_000_000,
@@ -95,23 +95,25 @@ fn way(channel: Channel) -> Way {
 }
 
 /// Code, TTL and bytes of the answer; the cache's is the same.
-fn answer(message: &[u8], channel: Channel) -> Option<(Facts, Vec<u8>)> {
+fn answer(message: &[u8], limits: TransportLimits) -> Option<(ResponseFacts, Vec<u8>)> {
     let mut resolver = resolver(true);
     let mut fresh = Vec::new();
-    let facts = resolver.judge(message, way(channel), &mut fresh).answer?;
+    let facts = resolver
+        .judge(message, context(limits), &mut fresh)
+        .answer?;
     let mut kept = Vec::new();
-    let again = resolver.judge(message, way(channel), &mut kept).answer;
+    let again = resolver.judge(message, context(limits), &mut kept).answer;
     assert_eq!((again, &kept), (Some(facts), &fresh));
     Some((facts, fresh))
 }
 
-fn ask(message: &Message, channel: Channel) -> (Facts, Message) {
-    let (facts, _, response) = ask_bytes(message, channel);
+fn ask(message: &Message, limits: TransportLimits) -> (ResponseFacts, Message) {
+    let (facts, _, response) = ask_bytes(message, limits);
     (facts, response)
 }
 
-fn ask_bytes(message: &Message, channel: Channel) -> (Facts, Vec<u8>, Message) {
-    let (facts, bytes) = answer(&message.to_vec().unwrap(), channel).unwrap();
+fn ask_bytes(message: &Message, limits: TransportLimits) -> (ResponseFacts, Vec<u8>, Message) {
+    let (facts, bytes) = answer(&message.to_vec().unwrap(), limits).unwrap();
     let response = Message::from_vec(&bytes).unwrap();
     assert_eq!(response.metadata.id, 4_711);
     (facts, bytes, response)
@@ -121,7 +123,7 @@ fn ask_bytes(message: &Message, channel: Channel) -> (Facts, Vec<u8>, Message) {
 fn an_address_is_answered_with_the_question_as_asked() {
     let (answer, response) = ask(
         &query("pAgE.ResoLab.tEst.", RecordType::A),
-        Channel::Datagram,
+        TransportLimits::Datagram,
     );
     assert_eq!(answer.rcode, Rcode::NoError);
     assert_eq!(answer.ttl_s, Some(300));
@@ -136,7 +138,7 @@ fn an_address_is_answered_with_the_question_as_asked() {
 #[test]
 fn a_chain_is_followed_and_a_loop_is_an_error() {
     let answers = |name: &str| {
-        let (answer, response) = ask(&query(name, RecordType::A), Channel::Stream);
+        let (answer, response) = ask(&query(name, RecordType::A), TransportLimits::Stream);
         assert_eq!(
             answer.rcode.number(),
             u16::from(response.metadata.response_code)
@@ -149,7 +151,7 @@ fn a_chain_is_followed_and_a_loop_is_an_error() {
         assert_eq!(answers(endless), (Rcode::ServFail, 0), "{endless}");
     }
     let alias = query("loop-1.resolab.test.", RecordType::CNAME);
-    let (answer, response) = ask(&alias, Channel::Stream);
+    let (answer, response) = ask(&alias, TransportLimits::Stream);
     assert_eq!((answer.rcode, response.answers.len()), (Rcode::NoError, 1));
 }
 
@@ -158,8 +160,12 @@ fn a_chain_is_followed_and_a_loop_is_an_error() {
 fn transfers_are_not_implemented() {
     for record_type in [RecordType::AXFR, RecordType::IXFR] {
         for name in ["resolab.test.", "page.resolab.test.", "other.test."] {
-            for channel in [Channel::Datagram, Channel::Stream, Channel::Encrypted] {
-                let (answer, response) = ask(&query(name, record_type), channel);
+            for limits in [
+                TransportLimits::Datagram,
+                TransportLimits::Stream,
+                TransportLimits::Encrypted,
+            ] {
+                let (answer, response) = ask(&query(name, record_type), limits);
                 assert_eq!(answer.rcode, Rcode::NotImp, "{name}");
                 assert!(response.answers.is_empty() && response.authorities.is_empty());
             }
@@ -171,20 +177,23 @@ fn transfers_are_not_implemented() {
 fn negative_answers_carry_the_soa_and_foreign_names_are_refused() {
     let (answer, response) = ask(
         &query("page.resolab.test.", RecordType::AAAA),
-        Channel::Datagram,
+        TransportLimits::Datagram,
     );
     assert_eq!((answer.rcode, response.answers.len()), (Rcode::NoError, 0));
     assert_eq!(response.authorities[0].name.to_ascii(), "resolab.test.");
     assert!(matches!(&response.authorities[0].data, RData::SOA(soa) if soa.minimum == 300));
     let (answer, response) = ask(
         &query("no.such.resolab.test.", RecordType::A),
-        Channel::Datagram,
+        TransportLimits::Datagram,
     );
     assert_eq!(
         (answer.rcode, response.authorities.len()),
         (Rcode::NxDomain, 1)
     );
-    let (answer, response) = ask(&query("www.example.com.", RecordType::A), Channel::Datagram);
+    let (answer, response) = ask(
+        &query("www.example.com.", RecordType::A),
+        TransportLimits::Datagram,
+    );
     assert_eq!(
         (answer.rcode, response.authorities.len()),
         (Rcode::Refused, 0)
@@ -196,13 +205,13 @@ fn negative_answers_carry_the_soa_and_foreign_names_are_refused() {
 fn any_gets_hinfo_and_https_its_parameters() {
     let (_, response) = ask(
         &query("page.resolab.test.", RecordType::ANY),
-        Channel::Datagram,
+        TransportLimits::Datagram,
     );
     assert_eq!(response.answers.len(), 1);
     assert!(matches!(&response.answers[0].data, RData::HINFO(hinfo) if &*hinfo.cpu == b"RFC8482"));
     let (_, response) = ask(
         &query("page.resolab.test.", RecordType::HTTPS),
-        Channel::Datagram,
+        TransportLimits::Datagram,
     );
     assert!(matches!(&response.answers[0].data, RData::HTTPS(_)));
 }
@@ -211,13 +220,13 @@ fn any_gets_hinfo_and_https_its_parameters() {
 fn aliases_are_followed_to_their_end() {
     let (answer, response) = ask(
         &query("alias.resolab.test.", RecordType::A),
-        Channel::Datagram,
+        TransportLimits::Datagram,
     );
     assert_eq!((answer.ttl_s, response.answers.len()), (Some(60), 2));
     assert_eq!(response.answers[1].name.to_ascii(), "page.resolab.test.");
     let (answer, response) = ask(
         &query("gone.resolab.test.", RecordType::A),
-        Channel::Datagram,
+        TransportLimits::Datagram,
     );
     assert_eq!((answer.rcode, response.answers.len()), (Rcode::NxDomain, 1));
 }
@@ -228,10 +237,10 @@ fn too_long_for_a_datagram_is_truncated_and_whole_over_a_stream() {
         query("long.resolab.test.", RecordType::TXT),
         with_edns(query("long.resolab.test.", RecordType::TXT), false),
     ] {
-        let (_, response) = ask(&message, Channel::Datagram);
+        let (_, response) = ask(&message, TransportLimits::Datagram);
         assert!(response.metadata.truncation && response.answers.is_empty());
         assert_eq!(response.edns.is_some(), message.edns.is_some());
-        let (_, response) = ask(&message, Channel::Stream);
+        let (_, response) = ask(&message, TransportLimits::Stream);
         assert!(!response.metadata.truncation && response.answers.len() == 1);
     }
 }
@@ -239,31 +248,37 @@ fn too_long_for_a_datagram_is_truncated_and_whole_over_a_stream() {
 #[test]
 fn padding_is_given_only_where_it_was_used_and_hides_lengths() {
     let padded = with_edns(query("page.resolab.test.", RecordType::A), true);
-    assert_eq!(ask_bytes(&padded, Channel::Encrypted).1.len(), 468);
-    assert!(ask_bytes(&padded, Channel::Datagram).1.len() < 100);
+    assert_eq!(ask_bytes(&padded, TransportLimits::Encrypted).1.len(), 468);
+    assert!(ask_bytes(&padded, TransportLimits::Datagram).1.len() < 100);
     let long = with_edns(query("long.resolab.test.", RecordType::TXT), true);
-    assert_eq!(ask_bytes(&long, Channel::Encrypted).1.len() % 468, 0);
+    assert_eq!(
+        ask_bytes(&long, TransportLimits::Encrypted).1.len() % 468,
+        0
+    );
     let plain = with_edns(query("page.resolab.test.", RecordType::A), false);
-    let (_, bytes, response) = ask_bytes(&plain, Channel::Encrypted);
+    let (_, bytes, response) = ask_bytes(&plain, TransportLimits::Encrypted);
     assert!(bytes.len() < 100);
     assert_eq!(response.edns.unwrap().max_payload(), 1_232);
 }
 
 #[test]
 fn what_cannot_be_answered_is_told_or_dropped() {
-    assert_eq!(answer(b"short", Channel::Stream), None);
+    assert_eq!(answer(b"short", TransportLimits::Stream), None);
     let mut message = query("page.resolab.test.", RecordType::A);
     message.metadata.op_code = OpCode::Update;
-    assert_eq!(ask(&message, Channel::Stream).0.rcode, Rcode::NotImp);
+    assert_eq!(
+        ask(&message, TransportLimits::Stream).0.rcode,
+        Rcode::NotImp
+    );
     let mut bytes = query("page.resolab.test.", RecordType::A).to_vec().unwrap();
     bytes.truncate(bytes.len() - 1);
     assert_eq!(
-        answer(&bytes, Channel::Stream).unwrap().0.rcode,
+        answer(&bytes, TransportLimits::Stream).unwrap().0.rcode,
         Rcode::FormErr
     );
     let mut newer = with_edns(query("page.resolab.test.", RecordType::A), false);
     newer.edns.as_mut().unwrap().set_version(1);
-    assert_eq!(ask(&newer, Channel::Stream).0.rcode, Rcode::BadVers);
+    assert_eq!(ask(&newer, TransportLimits::Stream).0.rcode, Rcode::BadVers);
 }
 
 #[test]
@@ -275,10 +290,10 @@ fn cookies_come_back_with_a_servers_part_that_stays() {
         edns.options_mut()
             .insert(EdnsOption::Unknown(10, cookie.to_vec()));
         message.set_edns(edns);
-        let mut way = way(Channel::Datagram);
-        way.peer = [192, 0, 2, peer].into();
+        let mut context = context(TransportLimits::Datagram);
+        context.peer = [192, 0, 2, peer].into();
         let mut out = Vec::new();
-        resolver.judge(&message.to_vec().unwrap(), way, &mut out);
+        resolver.judge(&message.to_vec().unwrap(), context, &mut out);
         let options = Message::from_vec(&out)
             .ok()?
             .edns?
@@ -303,7 +318,10 @@ fn cookies_come_back_with_a_servers_part_that_stays() {
 
 #[test]
 fn the_apex_has_an_ns_and_negative_answers_the_smaller_ttl() {
-    let (_, response) = ask(&query("resolab.test.", RecordType::NS), Channel::Datagram);
+    let (_, response) = ask(
+        &query("resolab.test.", RecordType::NS),
+        TransportLimits::Datagram,
+    );
     assert!(
         matches!(&response.answers[0].data, RData::NS(ns) if ns.0.to_ascii() == "ns.resolab.test.")
     );
@@ -312,21 +330,21 @@ fn the_apex_has_an_ns_and_negative_answers_the_smaller_ttl() {
     zone.add(&name_wire("resolab.test").unwrap(), 6, 900, soa);
     let mut resolver = Resolver::new(ResolverSettings::default(), zone, Behaviours::default());
     let message = query("none.resolab.test.", RecordType::A).to_vec().unwrap();
-    let verdict = resolver.judge(&message, way(Channel::Stream), &mut Vec::new());
-    assert_eq!(verdict.answer.unwrap().ttl_s, Some(60));
+    let decision = resolver.judge(&message, context(TransportLimits::Stream), &mut Vec::new());
+    assert_eq!(decision.answer.unwrap().ttl_s, Some(60));
 }
 
 #[test]
 fn a_message_that_came_too_early_is_counted_by_the_code_it_got() {
     let mut update = query("page.resolab.test.", RecordType::A).to_vec().unwrap();
     update[2] |= 0x28; // opcode UPDATE
-    let early = Way {
+    let early = MessageContext {
         in_early_data: true,
-        ..way(Channel::Encrypted)
+        ..context(TransportLimits::Encrypted)
     };
     let mut resolver = resolver(false);
-    let verdict = resolver.judge(&update, early, &mut Vec::new());
-    assert_eq!(verdict.answer.unwrap().rcode, Rcode::Refused);
+    let decision = resolver.judge(&update, early, &mut Vec::new());
+    assert_eq!(decision.answer.unwrap().rcode, Rcode::Refused);
     let codes = resolver.summary(None, 0).rcodes;
     assert_eq!(codes, [("REFUSED".to_owned(), 1)].into());
 }
@@ -347,7 +365,7 @@ fn answers_say_for_which_clients_they_hold_where_that_is_wanted() {
         // The second time by the cache, where there is one for such answers.
         for _ in 0..2 {
             let mut out = Vec::new();
-            resolver.judge(&message, way(Channel::Datagram), &mut out);
+            resolver.judge(&message, context(TransportLimits::Datagram), &mut out);
             let answer = Message::from_vec(&out).unwrap();
             let option = answer.edns.as_ref().unwrap().option(EdnsCode::Subnet);
             let said = option.map(|option| {
@@ -362,14 +380,14 @@ fn answers_say_for_which_clients_they_hold_where_that_is_wanted() {
         }
         let plain = query("page.resolab.test.", RecordType::A).to_vec().unwrap();
         let mut out = Vec::new();
-        resolver.judge(&plain, way(Channel::Datagram), &mut out);
+        resolver.judge(&plain, context(TransportLimits::Datagram), &mut out);
         assert!(Message::from_vec(&out).unwrap().edns.is_none());
     }
     let mut broken = message.clone();
     let end = broken.len();
     broken[end - 4] = 1;
     let mut out = Vec::new();
-    resolver(true).judge(&broken, way(Channel::Datagram), &mut out);
+    resolver(true).judge(&broken, context(TransportLimits::Datagram), &mut out);
     assert_eq!(out[3] & 0x0f, 1, "a scope in a query is FORMERR");
 }
 
@@ -382,17 +400,21 @@ fn padding_can_be_switched_off_and_other_classes_are_refused() {
     let mut resolver = Resolver::new(settings, zone(), Behaviours::default());
     let padded = with_edns(query("page.resolab.test.", RecordType::A), true);
     let mut out = Vec::new();
-    resolver.judge(&padded.to_vec().unwrap(), way(Channel::Encrypted), &mut out);
+    resolver.judge(
+        &padded.to_vec().unwrap(),
+        context(TransportLimits::Encrypted),
+        &mut out,
+    );
     assert!(out.len() < 100, "{}", out.len());
     let mut chaos = query("page.resolab.test.", RecordType::A).to_vec().unwrap();
     *chaos.last_mut().unwrap() = 3;
     assert_eq!(
-        answer(&chaos, Channel::Stream).unwrap().0.rcode,
+        answer(&chaos, TransportLimits::Stream).unwrap().0.rcode,
         Rcode::Refused
     );
     let mut unknown_type = query("page.resolab.test.", RecordType::A).to_vec().unwrap();
     *unknown_type.last_chunk_mut::<4>().unwrap() = [0xff, 0x01, 0, 1];
-    let (facts, _) = answer(&unknown_type, Channel::Stream).unwrap();
+    let (facts, _) = answer(&unknown_type, TransportLimits::Stream).unwrap();
     assert_eq!(
         (facts.rcode, facts.ttl_s),
         (Rcode::NoError, Some(DEFAULT_TTL_S))
@@ -404,18 +426,19 @@ fn a_changed_zone_is_answered_from_at_once() {
     let mut resolver = resolver(true);
     let message = query("page.resolab.test.", RecordType::A).to_vec().unwrap();
     let mut out = Vec::new();
-    resolver.judge(&message, way(Channel::Datagram), &mut out);
+    resolver.judge(&message, context(TransportLimits::Datagram), &mut out);
     assert!(out.ends_with(&[10, 77, 1, 1]));
     let name = name_wire("page.resolab.test").unwrap();
     resolver.change_zone(|zone| {
         zone.remove(&name, TYPE_A);
         zone.add(&name, TYPE_A, 300, vec![10, 77, 1, 9]);
     });
-    resolver.judge(&message, way(Channel::Datagram), &mut out);
+    resolver.judge(&message, context(TransportLimits::Datagram), &mut out);
     assert!(out.ends_with(&[10, 77, 1, 9]));
 }
 
-/// RFC 8767 section 4: what is kept has a TTL of seven days at most, the first time it is said, too.
+/// RFC 8767 section 4: what is kept has a TTL of seven days at most, the first time it is said,
+/// too.
 #[test]
 fn what_upstream_says_is_kept_for_a_week_at_most() {
     const WEEK_S: u32 = 604_800;
@@ -439,15 +462,15 @@ fn what_upstream_says_is_kept_for_a_week_at_most() {
             ..ResolverSettings::default()
         };
         let mut resolver = Resolver::new(settings, zone(), Behaviours::default());
-        let mut way = way(Channel::Stream);
+        let mut context = context(TransportLimits::Stream);
         let mut out = upstream.clone();
         let said = Some((Rcode::NoError, Some(1_000_000)));
-        let facts = resolver.finish_forwarded(&message, way, said, &mut out);
+        let facts = resolver.finish_forwarded(&message, context, said, &mut out);
         assert_eq!(facts.unwrap().ttl_s, said_s.iter().min().copied());
         assert_eq!(ttls_s(&out), said_s);
-        way.now_ns += 5_000_000_000;
-        let verdict = resolver.judge(&message, way, &mut out);
-        assert_eq!(verdict.forward, !caches_forwarded);
+        context.now_ns += 5_000_000_000;
+        let decision = resolver.judge(&message, context, &mut out);
+        assert_eq!(decision.forward, !caches_forwarded);
         if caches_forwarded {
             assert_eq!(ttls_s(&out), [WEEK_S - 5; 2]);
         }
@@ -481,23 +504,23 @@ fn what_upstream_validated_is_told_to_those_who_asked() {
                     ..ResolverSettings::default()
                 };
                 let mut resolver = Resolver::new(settings, zone(), Behaviours::default());
-                let way = way(Channel::Stream);
+                let context = context(TransportLimits::Stream);
                 let said = Some((Rcode::NoError, Some(60)));
                 let mut out = upstream;
-                resolver.finish_forwarded(&message, way, said, &mut out);
+                resolver.finish_forwarded(&message, context, said, &mut out);
                 let is_told = |out: &[u8]| out[3] & AD != 0;
                 let expected = is_validated && (asks_by_ad || asks_by_do);
                 let case = format!("{keeps} {asks_by_ad} {asks_by_do} {is_validated}");
                 assert_eq!(is_told(&out), expected, "{case}");
                 // From the cache alike; who asks otherwise is not served from the same entry.
-                let kept = resolver.judge(&message, way, &mut out);
+                let kept = resolver.judge(&message, context, &mut out);
                 assert_eq!(kept.forward, !keeps, "{case}");
                 if keeps {
                     assert_eq!(is_told(&out), expected, "{case}");
                 }
                 let mut other = message.clone();
                 other[3] ^= AD;
-                assert!(resolver.judge(&other, way, &mut out).forward, "{case}");
+                assert!(resolver.judge(&other, context, &mut out).forward, "{case}");
             }
         }
     }
@@ -509,7 +532,11 @@ fn nothing_of_the_own_zone_is_validated() {
     message.metadata.authentic_data = true;
     let mut resolver = Resolver::new(ResolverSettings::default(), zone(), Behaviours::default());
     let mut out = Vec::new();
-    resolver.judge(&message.to_vec().unwrap(), way(Channel::Stream), &mut out);
+    resolver.judge(
+        &message.to_vec().unwrap(),
+        context(TransportLimits::Stream),
+        &mut out,
+    );
     assert!(!Message::from_vec(&out).unwrap().metadata.authentic_data);
 }
 
@@ -580,15 +607,15 @@ proptest! {
         let (mut kept, mut fresh) = (resolver(true), resolver(false));
         fresh.share_cookies(&kept);
         for message in queries.iter().chain(&queries) {
-            for channel in [Channel::Datagram, Channel::Stream, Channel::Encrypted] {
+            for limits in [TransportLimits::Datagram, TransportLimits::Stream, TransportLimits::Encrypted] {
                 let (mut from_kept, mut from_fresh) = (Vec::new(), Vec::new());
-                let facts = kept.judge(message, way(channel), &mut from_kept).answer;
-                prop_assert_eq!(facts, fresh.judge(message, way(channel), &mut from_fresh).answer);
+                let facts = kept.judge(message, context(limits), &mut from_kept).answer;
+                prop_assert_eq!(facts, fresh.judge(message, context(limits), &mut from_fresh).answer);
                 prop_assert_eq!(&from_kept, &from_fresh);
                 let query = Query::parse(message).unwrap();
-                let limit = match channel {
-                    Channel::Datagram => crate::dns::answer::datagram_limit(query.edns),
-                    Channel::Stream | Channel::Encrypted => 65_535,
+                let limit = match limits {
+                    TransportLimits::Datagram => crate::dns::answer::datagram_limit(query.edns),
+                    TransportLimits::Stream | TransportLimits::Encrypted => 65_535,
                 };
                 prop_assert!(from_kept.len() <= limit);
                 prop_assert_eq!(&from_kept[..2], &message[..2]);

@@ -9,12 +9,12 @@ const IPV6: u16 = 2;
 
 /// The option as received, no longer than the source prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClientSubnet {
+pub struct ClientSubnetOption {
     bytes: [u8; HEAD_BYTES + ADDRESS_MAX_BYTES],
     length: usize,
 }
 
-impl ClientSubnet {
+impl ClientSubnetOption {
     /// Reads an option. `None` for an unknown address family, a prefix beyond the address length,
     /// or bits beyond the prefix. Also `None` for a number of address bytes not matching the
     /// prefix, and for a scope in a query.
@@ -45,7 +45,7 @@ impl ClientSubnet {
 
     /// Returns the answer's option with this scope, limited to the bits of the address family. For
     /// a client hiding its subnet the scope is 0 (section 7.2.1).
-    pub fn answered(mut self, scope: u8) -> Self {
+    pub fn answer_option(mut self, scope: u8) -> Self {
         let bits = if self.bytes[1] == IPV4 as u8 { 32 } else { 128 };
         let is_hidden = self.bytes[2] == 0;
         self.bytes[SCOPE_AT] = if is_hidden { 0 } else { scope.min(bits) };
@@ -64,15 +64,21 @@ mod tests {
 
     #[test]
     fn an_answer_repeats_the_option_with_its_scope() {
-        let asked = ClientSubnet::read(&[0, 1, 24, 0, 192, 0, 2]).unwrap();
-        assert_eq!(asked.answered(20).as_bytes(), [0, 1, 24, 20, 192, 0, 2]);
-        assert_eq!(asked.answered(64).as_bytes()[SCOPE_AT], 32);
-        let odd = ClientSubnet::read(&[0, 1, 25, 0, 192, 0, 2, 128]).unwrap();
-        assert_eq!(odd.answered(25).as_bytes(), [0, 1, 25, 25, 192, 0, 2, 128]);
-        let six = ClientSubnet::read(&[0, 2, 12, 0, 0x20, 0x10]).unwrap();
-        assert_eq!(six.answered(56).as_bytes(), [0, 2, 12, 56, 0x20, 0x10]);
-        let hidden = ClientSubnet::read(&[0, 1, 0, 0]).unwrap();
-        assert_eq!(hidden.answered(24).as_bytes(), [0, 1, 0, 0]);
+        let asked = ClientSubnetOption::read(&[0, 1, 24, 0, 192, 0, 2]).unwrap();
+        assert_eq!(
+            asked.answer_option(20).as_bytes(),
+            [0, 1, 24, 20, 192, 0, 2]
+        );
+        assert_eq!(asked.answer_option(64).as_bytes()[SCOPE_AT], 32);
+        let odd = ClientSubnetOption::read(&[0, 1, 25, 0, 192, 0, 2, 128]).unwrap();
+        assert_eq!(
+            odd.answer_option(25).as_bytes(),
+            [0, 1, 25, 25, 192, 0, 2, 128]
+        );
+        let six = ClientSubnetOption::read(&[0, 2, 12, 0, 0x20, 0x10]).unwrap();
+        assert_eq!(six.answer_option(56).as_bytes(), [0, 2, 12, 56, 0x20, 0x10]);
+        let hidden = ClientSubnetOption::read(&[0, 1, 0, 0]).unwrap();
+        assert_eq!(hidden.answer_option(24).as_bytes(), [0, 1, 0, 0]);
     }
 
     #[test]
@@ -90,7 +96,7 @@ mod tests {
             &[0, 1, 24, 24, 192, 0, 2],
             &[0, 2, 129, 0],
         ] {
-            assert_eq!(ClientSubnet::read(value), None, "{value:?}");
+            assert_eq!(ClientSubnetOption::read(value), None, "{value:?}");
         }
     }
 }

@@ -50,7 +50,7 @@ impl Rcode {
     }
 
     /// Returns the code of a number.
-    pub fn of(number: u16) -> Self {
+    pub fn from_number(number: u16) -> Self {
         let named = Self::NAMED.into_iter();
         let mut found = named.filter(|rcode| rcode.number() == number);
         found.next().unwrap_or(Self::Other(number))
@@ -69,11 +69,11 @@ mod tests {
     #[test]
     fn numbers_go_both_ways_and_others_stay_as_they_are() {
         for rcode in Rcode::NAMED {
-            assert_eq!(Rcode::of(rcode.number()), rcode);
+            assert_eq!(Rcode::from_number(rcode.number()), rcode);
         }
-        assert_eq!(Rcode::of(3).text(), "NXDOMAIN");
+        assert_eq!(Rcode::from_number(3).text(), "NXDOMAIN");
         assert_eq!(
-            (Rcode::of(9), Rcode::of(9).text()),
+            (Rcode::from_number(9), Rcode::from_number(9).text()),
             (Rcode::Other(9), "NOTAUTH".to_owned())
         );
     }

@@ -13,11 +13,11 @@ fn query(id: u8, name: &[u8]) -> Vec<u8> {
     message
 }
 
-fn asked(message: &[u8]) -> Asked<'_> {
-    Asked {
+fn request(message: &[u8]) -> AnswerRequest<'_> {
+    AnswerRequest {
         message,
         query: Query::parse(message).unwrap(),
-        channel: Channel::Datagram,
+        limits: TransportLimits::Datagram,
         padding_block_bytes: 468,
         server_cookie: [7; 8],
         client_subnet_scope: None,
@@ -25,7 +25,7 @@ fn asked(message: &[u8]) -> Asked<'_> {
 }
 
 /// An answer with two records, TTL 300 and 5.
-fn response(message: &[u8]) -> (Vec<u8>, Facts) {
+fn response(message: &[u8]) -> (Vec<u8>, ResponseFacts) {
     let mut response = message.to_vec();
     response[2] |= 0x80;
     response[7] = 2;
@@ -34,7 +34,7 @@ fn response(message: &[u8]) -> (Vec<u8>, Facts) {
         response.extend_from_slice(&ttl_s.to_be_bytes());
         response.extend_from_slice(b"\x00\x04\xc0\x00\x02\x01");
     }
-    let facts = Facts {
+    let facts = ResponseFacts {
         rcode: Rcode::NoError,
         ttl_s: Some(5),
         cookie_at: None,
@@ -46,7 +46,7 @@ fn filled(counts_down: bool) -> WireCache {
     let message = query(1, NAME);
     let (response, facts) = response(&message);
     let mut cache = WireCache::default();
-    cache.keep(&asked(&message), &response, facts, counts_down, 1_000);
+    cache.keep(&request(&message), &response, facts, counts_down, 1_000);
     cache
 }
 
@@ -55,7 +55,7 @@ fn an_answer_takes_id_and_case_of_its_query() {
     let mut cache = filled(false);
     let other = query(9, b"\x01A\x04tEst\x00");
     let mut out = Vec::new();
-    let facts = cache.find(&asked(&other), u64::MAX, &mut out).unwrap();
+    let facts = cache.find(&request(&other), u64::MAX, &mut out).unwrap();
     assert_eq!(facts.ttl_s, Some(5));
     let (mut expected, _) = response(&other);
     expected[3] = 0x80;
@@ -79,14 +79,14 @@ fn other_questions_and_other_edns_are_not_answered_by_it() {
     with_edns[11] = 1;
     with_edns.extend_from_slice(b"\x00\x00\x29\x04\xd0\x00\x00\x00\x00\x00\x00");
     for message in [&query(1, b"\x01b\x04test\x00"), &other_type, &with_edns] {
-        assert_eq!(cache.find(&asked(message), 0, &mut out), None);
+        assert_eq!(cache.find(&request(message), 0, &mut out), None);
     }
-    let mut over_stream = asked(&plain);
-    over_stream.channel = Channel::Stream;
+    let mut over_stream = request(&plain);
+    over_stream.limits = TransportLimits::Stream;
     assert_eq!(cache.find(&over_stream, 0, &mut out), None);
     assert_eq!(cache.summary().miss_count, 4);
     cache.invalidate();
-    assert_eq!(cache.find(&asked(&plain), 0, &mut out), None);
+    assert_eq!(cache.find(&request(&plain), 0, &mut out), None);
     assert_eq!(
         (
             cache.summary().entry_count,
@@ -102,13 +102,13 @@ fn ttls_of_forwarded_answers_count_down_to_their_end() {
     let message = query(1, NAME);
     let mut out = Vec::new();
     let at = |seconds: u64| 1_000 + seconds * NS_PER_S;
-    let facts = cache.find(&asked(&message), at(3), &mut out).unwrap();
+    let facts = cache.find(&request(&message), at(3), &mut out).unwrap();
     assert_eq!(facts.ttl_s, Some(2));
     let first = out.len() - 2 * 16 + 6;
     assert_eq!(out[first..first + 4], 297_u32.to_be_bytes());
     assert_eq!(out[first + 16..first + 20], 2_u32.to_be_bytes());
-    assert!(cache.find(&asked(&message), at(4), &mut out).is_some());
-    assert_eq!(cache.find(&asked(&message), at(5), &mut out), None);
+    assert!(cache.find(&request(&message), at(4), &mut out).is_some());
+    assert_eq!(cache.find(&request(&message), at(5), &mut out), None);
 }
 
 #[test]
@@ -123,10 +123,10 @@ fn it_is_bounded_and_keeps_what_is_asked_for() {
         name.push(0);
         let message = query(1, &name);
         let (response, facts) = response(&message);
-        cache.keep(&asked(&message), &response, facts, false, 0);
+        cache.keep(&request(&message), &response, facts, false, 0);
         if number % 1_000 == 0 {
             assert!(
-                cache.find(&asked(&first), 0, &mut out).is_some(),
+                cache.find(&request(&first), 0, &mut out).is_some(),
                 "{number}"
             );
         }

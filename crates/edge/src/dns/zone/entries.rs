@@ -23,7 +23,7 @@ pub struct Word {
 
 /// An entry: a line, or several lines in parentheses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct ZoneFileEntry {
     /// The number of the first line, from 1.
     pub line: usize,
     /// True when the entry begins with a blank: the owner is the previous entry's owner.
@@ -33,8 +33,8 @@ pub struct Entry {
 }
 
 /// Returns all non-empty entries of a text.
-pub fn entries(text: &str) -> Result<Vec<Entry>, LineError> {
-    let mut reader = Reader::default();
+pub fn entries(text: &str) -> Result<Vec<ZoneFileEntry>, LineError> {
+    let mut reader = EntryReader::default();
     for (index, line) in text.split('\n').enumerate() {
         reader.read_line(index + 1, line.strip_suffix('\r').unwrap_or(line))?;
     }
@@ -55,18 +55,18 @@ pub fn words(text: &str) -> Result<Vec<Word>, String> {
 }
 
 #[derive(Default)]
-struct Reader {
-    done: Vec<Entry>,
-    open: Option<Entry>,
+struct EntryReader {
+    done: Vec<ZoneFileEntry>,
+    open: Option<ZoneFileEntry>,
     word: Option<Word>,
     in_quotes: bool,
     parentheses_count: usize,
 }
 
-impl Reader {
+impl EntryReader {
     fn read_line(&mut self, line: usize, text: &str) -> Result<(), LineError> {
         if self.parentheses_count == 0 {
-            self.open = Some(Entry {
+            self.open = Some(ZoneFileEntry {
                 line,
                 begins_blank: text.starts_with([' ', '\t']),
                 words: Vec::new(),
@@ -77,7 +77,7 @@ impl Reader {
             match character {
                 '\\' => match characters.next() {
                     Some(next) => self.push(&[character, next]),
-                    None => return Err(wrong(line, "a `\\` with nothing behind it")),
+                    None => return Err(line_error(line, "a `\\` with nothing behind it")),
                 },
                 '"' => {
                     self.in_quotes = !self.in_quotes;
@@ -89,13 +89,13 @@ impl Reader {
                 ')' => self.close_parenthesis(line)?,
                 ' ' | '\t' => self.end_word(),
                 _ if character.is_control() => {
-                    return Err(wrong(line, format!("the character {character:?}")));
+                    return Err(line_error(line, format!("the character {character:?}")));
                 }
                 _ => self.push(&[character]),
             }
         }
         if self.in_quotes {
-            return Err(wrong(line, "a quote that is not closed"));
+            return Err(line_error(line, "a quote that is not closed"));
         }
         self.end_word();
         if self.parentheses_count == 0 {
@@ -113,7 +113,7 @@ impl Reader {
     fn close_parenthesis(&mut self, line: usize) -> Result<(), LineError> {
         self.end_word();
         let Some(left) = self.parentheses_count.checked_sub(1) else {
-            return Err(wrong(line, "a `)` without its `(`"));
+            return Err(line_error(line, "a `)` without its `(`"));
         };
         self.parentheses_count = left;
         Ok(())
@@ -129,15 +129,15 @@ impl Reader {
         }
     }
 
-    fn end(self) -> Result<Vec<Entry>, LineError> {
+    fn end(self) -> Result<Vec<ZoneFileEntry>, LineError> {
         match self.open {
-            Some(entry) => Err(wrong(entry.line, "a `(` that is not closed")),
+            Some(entry) => Err(line_error(entry.line, "a `(` that is not closed")),
             None => Ok(self.done),
         }
     }
 }
 
-fn wrong(line: usize, reason: impl Into<String>) -> LineError {
+fn line_error(line: usize, reason: impl Into<String>) -> LineError {
     LineError {
         line,
         reason: reason.into(),
@@ -164,7 +164,7 @@ pub fn unescape_one(byte: u8, tail: &[u8]) -> Result<(u8, bool, &[u8]), String> 
     match tail {
         [first, second, third, rest @ ..] if first.is_ascii_digit() => {
             let digits = [*first, *second, *third];
-            let value = std::str::from_utf8(&digits).ok().and_then(unsigned);
+            let value = std::str::from_utf8(&digits).ok().and_then(parse_unsigned);
             value
                 .map(|value| (value, true, rest))
                 .ok_or_else(|| "`\\DDD` is not three digits up to 255".to_owned())
@@ -176,7 +176,7 @@ pub fn unescape_one(byte: u8, tail: &[u8]) -> Result<(u8, bool, &[u8]), String> 
 }
 
 /// Reads a number in decimal digits alone. Rust's parser accepts a leading `+`; zone files do not.
-pub fn unsigned<T: std::str::FromStr>(text: &str) -> Option<T> {
+pub fn parse_unsigned<T: std::str::FromStr>(text: &str) -> Option<T> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| is_plain)
 }
@@ -227,7 +227,7 @@ mod tests {
 
     fn texts(text: &str) -> Vec<Vec<String>> {
         let entries = entries(text).unwrap();
-        let words = |entry: Entry| entry.words.into_iter().map(|word| word.text).collect();
+        let words = |entry: ZoneFileEntry| entry.words.into_iter().map(|word| word.text).collect();
         entries.into_iter().map(words).collect()
     }
 

@@ -2,9 +2,9 @@
 //!
 //! For: records from text, or an error with file, line and fault. Not for: looking up names.
 
-use super::contents::{contents, is_data, time_s};
-use super::entries::{Entry, LineError, Word, entries, name};
+use super::entries::{LineError, Word, ZoneFileEntry, entries, name};
 use super::names::{DEFAULT_TTL_S, Zone, is_below};
+use super::record_data::{contents, is_data, time_s};
 use crate::dns::wire::{TYPE_CNAME, TYPE_SOA, name_text, type_number, type_text};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ pub fn records(
     file: &str,
     include: Include<'_>,
 ) -> Result<Vec<FileRecord>, ZoneFileError> {
-    let mut reader = Reader {
+    let mut reader = ZoneFileReader {
         include,
         records: Vec::new(),
         apex: None,
@@ -98,7 +98,7 @@ pub fn records(
     Ok(reader.records)
 }
 
-struct Reader<'a> {
+struct ZoneFileReader<'a> {
     include: Include<'a>,
     records: Vec<FileRecord>,
     /// The owner of the SOA: no record may be outside.
@@ -110,7 +110,7 @@ struct Reader<'a> {
     last_ttl_s: Option<u32>,
 }
 
-impl Reader<'_> {
+impl ZoneFileReader<'_> {
     fn read(
         &mut self,
         text: &str,
@@ -180,7 +180,7 @@ impl Reader<'_> {
         Ok((PathBuf::from(&file.text), below, text))
     }
 
-    fn record(&mut self, entry: &Entry, origin: Option<&[u8]>) -> Result<(), String> {
+    fn record(&mut self, entry: &ZoneFileEntry, origin: Option<&[u8]>) -> Result<(), String> {
         let mut words = entry.words.as_slice();
         if !entry.begins_blank {
             self.owner = Some(name(&words[0].text, origin)?);
@@ -196,7 +196,7 @@ impl Reader<'_> {
             }
             let apex = owner.to_ascii_lowercase();
             if let Some(other) = self.has_alias.keys().find(|name| !is_below(name, &apex)) {
-                return Err(outside(other, &apex));
+                return Err(outside_zone_error(other, &apex));
             }
             self.apex = Some(apex);
             // RFC 1035 section 5.1 has no default; the SOA's minimum was one before RFC 2308.
@@ -221,7 +221,7 @@ impl Reader<'_> {
         if let Some(apex) = &self.apex
             && !is_below(&name, apex)
         {
-            return Err(outside(&name, apex));
+            return Err(outside_zone_error(&name, apex));
         }
         let is_alias = record.record_type == TYPE_CNAME;
         let text = name_text(&name);
@@ -234,7 +234,7 @@ impl Reader<'_> {
     }
 }
 
-fn outside(name: &[u8], apex: &[u8]) -> String {
+fn outside_zone_error(name: &[u8], apex: &[u8]) -> String {
     let (name, apex) = (name_text(name), name_text(apex));
     format!("{name} is outside the zone {apex}")
 }

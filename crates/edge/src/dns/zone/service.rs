@@ -2,7 +2,7 @@
 //!
 //! For: their text and wire form. Not for: priority and target, because both are ordinary values.
 
-use super::entries::{Word, unescape, unsigned};
+use super::entries::{Word, parse_unsigned, unescape};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -78,7 +78,7 @@ fn key_of(name: &str) -> Result<u16, String> {
         let digits = name.strip_prefix("key")?;
         // RFC 9460 section 2.1: without leading zeros; 65535 is reserved.
         let plain = digits == "0" || !digits.starts_with('0');
-        unsigned(digits).filter(|&key| plain && key != u16::MAX)
+        parse_unsigned(digits).filter(|&key| plain && key != u16::MAX)
     };
     known
         .map(|(_, key)| *key)
@@ -102,7 +102,8 @@ fn value_of(key: u16, value: Option<&str>) -> Result<Vec<u8>, String> {
         MANDATORY => mandatory(&text()),
         ALPN => alpn(&bytes),
         PORT => {
-            let port: u16 = unsigned(&text()).ok_or_else(|| format!("`{}` is no port", text()))?;
+            let port: u16 =
+                parse_unsigned(&text()).ok_or_else(|| format!("`{}` is no port", text()))?;
             Ok(port.to_be_bytes().to_vec())
         }
         IPV4_HINT => hints::<Ipv4Addr, 4>(&text(), |address| address.octets()),

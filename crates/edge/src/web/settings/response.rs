@@ -2,7 +2,7 @@
 //!
 //! For: the settings and their contradictions. Not for: answering.
 
-use crate::web::ahead::Ahead;
+use crate::web::early_messages::EarlyMessages;
 use crate::web::server_time::ServerTime;
 use http::header::{
     CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, TRANSFER_ENCODING, UPGRADE,
@@ -37,13 +37,13 @@ pub struct ResponseConfig {
     pub pushed_questions: Vec<String>,
     /// The outcome: an answer, a reset or silence.
     #[serde(default)]
-    pub outcome: Outcome,
+    pub outcome: ResponseOutcome,
 }
 
 /// The setting `site.response.outcome`: answer, reset or hang.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum ResponseOutcome {
     /// The answer is sent.
     #[default]
     Answer,
@@ -90,15 +90,15 @@ impl ResponseConfig {
         self.outcome_fault()
             .or_else(|| self.status_fault())
             .or_else(|| self.fields_fault())
-            .or_else(|| Ahead::of(self).err())
+            .or_else(|| EarlyMessages::from_config(self).err())
     }
 
     fn outcome_fault(&self) -> Option<String> {
         let says = self.status.is_some() || self.location.is_some() || !self.fields.is_empty();
-        if self.outcome != Outcome::Answer && says {
+        if self.outcome != ResponseOutcome::Answer && says {
             return Some("no answer is sent: it has no status, location or fields".to_owned());
         }
-        let waits = self.outcome == Outcome::Hang && self.server_time_ms.is_some();
+        let waits = self.outcome == ResponseOutcome::Hang && self.server_time_ms.is_some();
         waits.then(|| "nothing is ever sent: it has no server_time_ms".to_owned())
     }
 

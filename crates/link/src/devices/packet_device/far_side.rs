@@ -30,13 +30,13 @@ const DISABLE_IPV6_FILE: &str = "/proc/sys/net/ipv6/conf/default/disable_ipv6";
 #[derive(Debug, Clone, Error)]
 #[error("set up packet devices ({step}): {error}; {}", self.remedy())]
 pub struct FarSideError {
-    step: Step,
+    step: DeviceStep,
     error: Errno,
 }
 
 /// The steps of making devices, any of which the kernel may refuse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum DeviceStep {
     Namespace,
     Socket,
     Ring,
@@ -45,7 +45,7 @@ enum Step {
     Rest,
 }
 
-impl std::fmt::Display for Step {
+impl std::fmt::Display for DeviceStep {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
             Self::Namespace => "network namespace",
@@ -61,16 +61,18 @@ impl std::fmt::Display for Step {
 impl FarSideError {
     fn remedy(&self) -> &'static str {
         match (self.step, self.error) {
-            (Step::Socket, Errno::EAFNOSUPPORT) => "load the kernel module: modprobe af_packet",
-            (Step::Socket, Errno::ENOPROTOOPT) => "it takes Linux 4.20 or later",
-            (Step::Ring, Errno::ENOMEM) => "it takes 21 MB of free memory per host",
-            (Step::Pair, Errno::EOPNOTSUPP) => "load the kernel module: modprobe veth",
+            (DeviceStep::Socket, Errno::EAFNOSUPPORT) => {
+                "load the kernel module: modprobe af_packet"
+            }
+            (DeviceStep::Socket, Errno::ENOPROTOOPT) => "it takes Linux 4.20 or later",
+            (DeviceStep::Ring, Errno::ENOMEM) => "it takes 21 MB of free memory per host",
+            (DeviceStep::Pair, Errno::EOPNOTSUPP) => "load the kernel module: modprobe veth",
             _ => "the kernel refuses this here; --backend tun needs none of it",
         }
     }
 }
 
-fn failed(step: Step) -> impl Fn(Errno) -> FarSideError {
+fn step_error(step: DeviceStep) -> impl Fn(Errno) -> FarSideError {
     move |error| FarSideError { step, error }
 }
 
@@ -87,7 +89,7 @@ impl FarNamespace {
     /// Makes a fresh far side for packets of up to `largest_bytes`. This thread is in the new
     /// namespace afterwards.
     pub fn enter(largest_bytes: usize) -> Result<Self, FarSideError> {
-        unshare(CloneFlags::CLONE_NEWNET).map_err(failed(Step::Namespace))?;
+        unshare(CloneFlags::CLONE_NEWNET).map_err(step_error(DeviceStep::Namespace))?;
         // Where it is refused, the hosts get a few packets nobody asked for, and no harm is done.
         let _ = fs::write(DISABLE_IPV6_FILE, "1");
         let namespace = open(
@@ -96,8 +98,8 @@ impl FarNamespace {
             Mode::empty(),
         );
         Ok(Self {
-            namespace: namespace.map_err(failed(Step::Namespace))?,
-            netlink: Netlink::open().map_err(failed(Step::Rest))?,
+            namespace: namespace.map_err(step_error(DeviceStep::Namespace))?,
+            netlink: Netlink::open().map_err(step_error(DeviceStep::Rest))?,
             sockets: HOSTS
                 .iter()
                 .map(|_| make_socket(largest_bytes))
@@ -111,15 +113,18 @@ impl FarNamespace {
         let (socket, ring) = self
             .sockets
             .pop()
-            .ok_or_else(|| failed(Step::Socket)(Errno::EALREADY))?;
+            .ok_or_else(|| step_error(DeviceStep::Socket)(Errno::EALREADY))?;
         let addresses = addresses(host);
         self.make_pair(host, addresses)
-            .map_err(failed(Step::Pair))?;
-        turn_host_offloads_off().map_err(failed(Step::Offloads))?;
-        offloads::turn_off(socket.as_fd(), host.name()).map_err(failed(Step::Offloads))?;
+            .map_err(step_error(DeviceStep::Pair))?;
+        turn_host_offloads_off().map_err(step_error(DeviceStep::Offloads))?;
+        offloads::turn_off(socket.as_fd(), host.name())
+            .map_err(step_error(DeviceStep::Offloads))?;
         let far = far_index(host);
-        self.netlink.set_up(far).map_err(failed(Step::Rest))?;
-        socket::bind(&socket, far).map_err(failed(Step::Rest))?;
+        self.netlink
+            .set_up(far)
+            .map_err(step_error(DeviceStep::Rest))?;
+        socket::bind(&socket, far).map_err(step_error(DeviceStep::Rest))?;
         Ok(PacketDevice {
             ring,
             socket,
@@ -161,8 +166,8 @@ fn far_index(host: Host) -> u32 {
 }
 
 fn make_socket(largest_bytes: usize) -> Result<(OwnedFd, Ring), FarSideError> {
-    let socket = socket::open().map_err(failed(Step::Socket))?;
-    let ring = Ring::new(socket.as_fd(), largest_bytes).map_err(failed(Step::Ring))?;
+    let socket = socket::open().map_err(step_error(DeviceStep::Socket))?;
+    let ring = Ring::new(socket.as_fd(), largest_bytes).map_err(step_error(DeviceStep::Ring))?;
     Ok((socket, ring))
 }
 
@@ -197,12 +202,12 @@ mod tests {
 
     #[test]
     fn messages_name_the_remedy() {
-        let message = failed(Step::Pair)(Errno::EOPNOTSUPP).to_string();
+        let message = step_error(DeviceStep::Pair)(Errno::EOPNOTSUPP).to_string();
         assert!(message.contains("veth pair"), "{message}");
         assert!(message.ends_with("modprobe veth"), "{message}");
-        let message = failed(Step::Socket)(Errno::EAFNOSUPPORT).to_string();
+        let message = step_error(DeviceStep::Socket)(Errno::EAFNOSUPPORT).to_string();
         assert!(message.ends_with("modprobe af_packet"), "{message}");
-        let message = failed(Step::Socket)(Errno::EPERM).to_string();
+        let message = step_error(DeviceStep::Socket)(Errno::EPERM).to_string();
         assert!(
             message.ends_with("--backend tun needs none of it"),
             "{message}"

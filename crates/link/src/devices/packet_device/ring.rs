@@ -51,7 +51,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn for_packets(largest_bytes: usize) -> Self {
+    fn with_packet_bytes(largest_bytes: usize) -> Self {
         let frame_bytes = (packet_offset() + largest_bytes)
             .next_power_of_two()
             .max(LEAST_FRAME_BYTES);
@@ -79,7 +79,7 @@ fn packet_offset() -> usize {
 impl Ring {
     /// Gives `socket`, which must not be bound yet, a ring for packets of up to `largest_bytes`.
     pub fn new(socket: BorrowedFd<'_>, largest_bytes: usize) -> Result<Self, Errno> {
-        let layout = Layout::for_packets(largest_bytes);
+        let layout = Layout::with_packet_bytes(largest_bytes);
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
         set_option(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
         let request = libc::tpacket_req {
@@ -123,16 +123,21 @@ impl Ring {
         let Some(frame) = self.held else {
             return &[];
         };
-        // SAFETY: within the mapping (checked when the frame was read); the kernel does not touch the
-        // frame until `advance` gives it back, which needs `self` mutably.
-        unsafe { slice::from_raw_parts(self.at(frame.offset).cast::<u8>().as_ptr(), frame.length) }
+        // SAFETY: within the mapping (checked when the frame was read); the kernel does not touch
+        // the frame until `advance` gives it back, which needs `self` mutably.
+        unsafe {
+            slice::from_raw_parts(
+                self.pointer_at(frame.offset).cast::<u8>().as_ptr(),
+                frame.length,
+            )
+        }
     }
 
     fn read(&self, index: usize, status: u32) -> Frame {
         let start = index * self.frame_bytes;
         // SAFETY: every frame starts with this header, which fits into it, and the kernel has
         // handed the frame over.
-        let header = unsafe { self.at(start).cast::<libc::tpacket2_hdr>().read() };
+        let header = unsafe { self.pointer_at(start).cast::<libc::tpacket2_hdr>().read() };
         let (offset, length) = (usize::from(header.tp_mac), header.tp_snaplen as usize);
         let fits = offset + length <= self.frame_bytes;
         let is_whole = fits && header.tp_len == header.tp_snaplen;
@@ -147,10 +152,10 @@ impl Ring {
     fn status(&self, index: usize) -> &AtomicU32 {
         // SAFETY: the first field of the header every frame starts with, aligned since frames are;
         // the kernel changes it, hence atomic.
-        unsafe { AtomicU32::from_ptr(self.at(index * self.frame_bytes).cast().as_ptr()) }
+        unsafe { AtomicU32::from_ptr(self.pointer_at(index * self.frame_bytes).cast().as_ptr()) }
     }
 
-    fn at(&self, offset: usize) -> NonNull<libc::c_void> {
+    fn pointer_at(&self, offset: usize) -> NonNull<libc::c_void> {
         // SAFETY: callers stay within the frames, which are within the mapping.
         unsafe { self.memory.byte_add(offset) }
     }
@@ -191,17 +196,17 @@ mod tests {
 
     #[test]
     fn ten_thousand_usual_packets_fit() {
-        let layout = Layout::for_packets(1_500);
+        let layout = Layout::with_packet_bytes(1_500);
         assert_eq!(layout.frame_bytes, 2_048);
         assert!(layout.frames_count() >= 10_000);
-        assert_eq!(Layout::for_packets(576), layout);
-        assert_eq!(Layout::for_packets(2_048 - packet_offset()), layout);
+        assert_eq!(Layout::with_packet_bytes(576), layout);
+        assert_eq!(Layout::with_packet_bytes(2_048 - packet_offset()), layout);
     }
 
     #[test]
     fn frames_fill_blocks_and_large_ones_stay_within_the_limit() {
         for largest_bytes in [1_500, 1_969, 9_000, 16_384, 65_535] {
-            let layout = Layout::for_packets(largest_bytes);
+            let layout = Layout::with_packet_bytes(largest_bytes);
             assert!(layout.frame_bytes >= packet_offset() + largest_bytes);
             assert_eq!(layout.block_bytes % layout.frame_bytes, 0);
             assert!(layout.blocks_count * layout.block_bytes <= LIMIT_BYTES);

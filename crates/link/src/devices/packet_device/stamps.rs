@@ -15,15 +15,15 @@ const READINGS_COUNT: usize = 3;
 /// The wall clock read between two readings of the link's.
 #[derive(Debug, Clone, Copy)]
 #[allow(clippy::struct_field_names, reason = "the unit is part of every name")]
-pub struct Reading {
+pub struct ClockReading {
     before_ns: u64,
     wall_ns: u64,
     after_ns: u64,
 }
 
 /// Reads both clocks, `READINGS_COUNT` times.
-pub fn readings() -> [Reading; READINGS_COUNT] {
-    std::array::from_fn(|_| Reading {
+pub fn readings() -> [ClockReading; READINGS_COUNT] {
+    std::array::from_fn(|_| ClockReading {
         before_ns: monotonic_ns(),
         wall_ns: wall_ns(),
         after_ns: monotonic_ns(),
@@ -60,8 +60,8 @@ impl StampClock {
     }
 
     /// Compares the clocks by the tightest of `readings`.
-    pub fn compare(&mut self, readings: &[Reading]) {
-        let width_ns = |reading: &Reading| reading.after_ns.saturating_sub(reading.before_ns);
+    pub fn compare(&mut self, readings: &[ClockReading]) {
+        let width_ns = |reading: &ClockReading| reading.after_ns.saturating_sub(reading.before_ns);
         if let Some(tightest) = readings.iter().min_by_key(|reading| width_ns(reading)) {
             let middle_ns = tightest.before_ns + width_ns(tightest) / 2;
             self.offset_ns = tightest.wall_ns.wrapping_sub(middle_ns);
@@ -88,8 +88,8 @@ mod tests {
     /// The wall clock is this far ahead.
     const AHEAD_NS: u64 = 1_700_000_000_000_000_000;
 
-    fn reading(before_ns: u64, after_ns: u64, wall_ns: u64) -> Reading {
-        Reading {
+    fn reading(before_ns: u64, after_ns: u64, wall_ns: u64) -> ClockReading {
+        ClockReading {
             before_ns,
             wall_ns,
             after_ns,

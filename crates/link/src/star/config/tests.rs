@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn read(text: &str) -> Result<InternetConfig, ConfigError> {
+fn read(text: &str) -> Result<InternetConfig, InternetConfigError> {
     complete(toml::from_str(text).unwrap())
 }
 

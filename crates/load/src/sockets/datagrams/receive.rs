@@ -12,7 +12,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 /// power of two. Beginnings of buffers therefore do not all fall on the same cache lines.
 const BUFFER_BYTES: usize = 4096 + 64;
 /// The space for a control message with a timestamp, suitably aligned.
-type Control = [u64; 8];
+type ReceiveControl = [u64; 8];
 
 /// The receive buffers of a worker.
 pub struct ReceiveBatch {
@@ -21,14 +21,14 @@ pub struct ReceiveBatch {
     /// leaves the contents in place.
     _iovecs: Vec<libc::iovec>,
     buffers: Vec<u8>,
-    _controls: Vec<Control>,
+    _controls: Vec<ReceiveControl>,
 }
 
 impl ReceiveBatch {
     /// Creates the buffers for the datagrams of one call.
     pub fn new(count: usize) -> Self {
         let mut buffers = vec![0_u8; count * BUFFER_BYTES];
-        let mut controls: Vec<Control> = vec![[0; 8]; count];
+        let mut controls: Vec<ReceiveControl> = vec![[0; 8]; count];
         let mut iovecs: Vec<libc::iovec> = buffers
             .chunks_exact_mut(BUFFER_BYTES)
             .map(|buffer| libc::iovec {
@@ -44,7 +44,7 @@ impl ReceiveBatch {
                 header.msg_hdr.msg_iov = iovec;
                 header.msg_hdr.msg_iovlen = 1;
                 header.msg_hdr.msg_control = control.as_mut_ptr().cast();
-                header.msg_hdr.msg_controllen = size_of::<Control>();
+                header.msg_hdr.msg_controllen = size_of::<ReceiveControl>();
                 header
             })
             .collect();
@@ -92,7 +92,7 @@ impl ReceiveBatch {
     pub fn realtime_ns(&mut self, position: usize) -> Option<u64> {
         let header = &mut self.headers[position].msg_hdr;
         let stamp = stamp_of(header);
-        header.msg_controllen = size_of::<Control>();
+        header.msg_controllen = size_of::<ReceiveControl>();
         stamp
     }
 }

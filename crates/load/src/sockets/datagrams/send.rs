@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 /// The limit of segments in a train (`UDP_MAX_SEGMENTS` of the oldest kernels with UDP_SEGMENT).
 const SEGMENTS_MAX: usize = 64;
 const ROOM_WAIT_MS: i32 = 1;
-type Control = [u64; 4];
+type SendControl = [u64; 4];
 
 /// A reason for an unsent message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct SendBatch {
     trains: Vec<SegmentedDatagram>,
     headers: Vec<libc::mmsghdr>,
     iovecs: Vec<libc::iovec>,
-    controls: Vec<Control>,
+    controls: Vec<SendControl>,
 }
 
 /// The messages sent as one datagram of the kernel.
@@ -165,7 +165,7 @@ impl SendBatch {
 }
 
 /// Tells the kernel the segment size for cutting a train.
-fn set_segment(header: &mut libc::msghdr, control: &mut Control, segment_bytes: u16) {
+fn set_segment(header: &mut libc::msghdr, control: &mut SendControl, segment_bytes: u16) {
     header.msg_control = control.as_mut_ptr().cast();
     // SAFETY: takes no pointers.
     let (space, length) = unsafe { (libc::CMSG_SPACE(2), libc::CMSG_LEN(2)) };

@@ -1,8 +1,8 @@
 //! The state of an HTTP/2 connection: opening and giving up requests, and finding whole frames in
 //! received octets. Octets in, octets and events out. Not for: the effect of a frame; see
-//! `received`.
+//! `receive`.
 
-mod received;
+mod receive;
 
 use super::frame::{self, FrameHeader};
 use super::request_block::RequestBlock;
@@ -34,7 +34,7 @@ pub enum Http2Error {
 
 /// The end of a request, named by the token of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event<'a> {
+pub enum RequestEnd<'a> {
     /// The response is complete.
     Answered {
         /// The token of the request.
@@ -59,7 +59,7 @@ pub enum Event<'a> {
 
 /// The request to open.
 #[derive(Debug, Clone, Copy)]
-pub enum Request<'a> {
+pub enum DohRequest<'a> {
     /// The path with the query, as a string literal of a header block.
     Get(&'a [u8]),
     /// The DNS message, as the content.
@@ -67,7 +67,7 @@ pub enum Request<'a> {
 }
 
 /// A request in flight.
-struct Stream {
+struct RequestInFlight {
     token: u32,
     head: Option<ResponseHead>,
     body: Vec<u8>,
@@ -84,7 +84,7 @@ struct PartialHeaderBlock {
 pub struct Http2 {
     requests: RequestBlock,
     heads: ResponseHeads,
-    streams: FxHashMap<u32, Stream>,
+    streams: FxHashMap<u32, RequestInFlight>,
     next_stream: u32,
     /// The octets of an incomplete frame.
     partial: Vec<u8>,
@@ -152,7 +152,7 @@ impl Http2 {
     }
 
     /// Writes a request within the [`room`](Self::room); returns the stream number.
-    pub fn open(&mut self, request: Request<'_>, token: u32, out: &mut Vec<u8>) -> u32 {
+    pub fn open(&mut self, request: DohRequest<'_>, token: u32, out: &mut Vec<u8>) -> u32 {
         let stream = self.next_stream;
         self.next_stream += 2;
         let start = out.len();
@@ -164,18 +164,18 @@ impl Http2 {
         };
         header.write(out);
         match request {
-            Request::Get(path) => self.requests.write_get(path, out),
-            Request::Post(message) => self.requests.write_post(message.len(), out),
+            DohRequest::Get(path) => self.requests.write_get(path, out),
+            DohRequest::Post(message) => self.requests.write_post(message.len(), out),
         }
         let length = out.len() - start - frame::HEADER_BYTES;
         out[start..start + 3].copy_from_slice(&(length as u32).to_be_bytes()[1..]);
         match request {
-            Request::Get(_) => out[start + 4] |= frame::END_STREAM,
+            DohRequest::Get(_) => out[start + 4] |= frame::END_STREAM,
             // Right behind the header: some servers refuse another request in between.
-            Request::Post(message) => self.write_data(stream, message, out),
+            DohRequest::Post(message) => self.write_data(stream, message, out),
         }
         let body = Vec::new();
-        let waiting = Stream {
+        let waiting = RequestInFlight {
             token,
             head: None,
             body,
@@ -212,7 +212,7 @@ impl Http2 {
         &mut self,
         bytes: &[u8],
         out: &mut Vec<u8>,
-        on: &mut impl FnMut(Event<'_>),
+        on: &mut impl FnMut(RequestEnd<'_>),
     ) -> Result<(), Http2Error> {
         if self.partial.is_empty() {
             let used = self.receive_frames(bytes, out, on)?;
@@ -233,7 +233,7 @@ impl Http2 {
         &mut self,
         bytes: &[u8],
         out: &mut Vec<u8>,
-        on: &mut impl FnMut(Event<'_>),
+        on: &mut impl FnMut(RequestEnd<'_>),
     ) -> Result<usize, Http2Error> {
         let mut at = 0;
         while let Some(header) = FrameHeader::read(&bytes[at..]) {

@@ -120,7 +120,7 @@ pub fn write_reset(out: &mut Vec<u8>, stream: u32, code: u32) {
 }
 
 /// Returns a payload without the padding; `None` if the padding is longer than the payload.
-pub fn without_padding(header: FrameHeader, payload: &[u8]) -> Option<&[u8]> {
+pub fn strip_padding(header: FrameHeader, payload: &[u8]) -> Option<&[u8]> {
     if !header.has(PADDED) {
         return Some(payload);
     }
@@ -159,14 +159,11 @@ mod tests {
             flags,
             stream: 1,
         };
-        assert_eq!(without_padding(header(0), b"abc"), Some(&b"abc"[..]));
-        assert_eq!(
-            without_padding(header(PADDED), b"\x01ab\0"),
-            Some(&b"ab"[..])
-        );
-        assert_eq!(without_padding(header(PADDED), b"\x02ab"), Some(&b""[..]));
-        assert_eq!(without_padding(header(PADDED), b"\x03ab"), None);
-        assert_eq!(without_padding(header(PADDED), b""), None);
+        assert_eq!(strip_padding(header(0), b"abc"), Some(&b"abc"[..]));
+        assert_eq!(strip_padding(header(PADDED), b"\x01ab\0"), Some(&b"ab"[..]));
+        assert_eq!(strip_padding(header(PADDED), b"\x02ab"), Some(&b""[..]));
+        assert_eq!(strip_padding(header(PADDED), b"\x03ab"), None);
+        assert_eq!(strip_padding(header(PADDED), b""), None);
     }
 
     #[test]

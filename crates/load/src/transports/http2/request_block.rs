@@ -23,7 +23,7 @@ const CONTENT_LENGTH: [u8; 2] = [0x0f, 28 - 15];
 
 /// The encoding of the fixed fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum FieldEncoding {
     /// The fields are written in full; the peer stores the fields.
     Inserting,
     /// The fields are written by their numbers in the peer's table.
@@ -34,7 +34,7 @@ enum Form {
 
 /// The fixed parts of a block, before and after the changing part.
 #[derive(Debug, Clone, Default)]
-struct Parts {
+struct BlockParts {
     before: Vec<u8>,
     after: Vec<u8>,
 }
@@ -42,10 +42,10 @@ struct Parts {
 /// The writer of header blocks for a connection.
 #[derive(Debug, Clone)]
 pub struct RequestBlock {
-    inserting: Parts,
-    indexed: Parts,
-    literal: Parts,
-    form: Form,
+    inserting: BlockParts,
+    indexed: BlockParts,
+    literal: BlockParts,
+    form: FieldEncoding,
     /// The size of the fixed fields in the peer's table.
     table_bytes: u32,
     /// The used size of the table.
@@ -76,15 +76,15 @@ impl RequestBlock {
         let fields = before.iter().chain(after);
         let bytes = fields.map(|((_, name), value)| name + value.len() + ENTRY_BYTES);
         let count = (before.len() + after.len()) as u8;
-        let parts = |form| Parts {
+        let parts = |form| BlockParts {
             before: [&[method, SCHEME_HTTPS][..], &write(form, before, count)].concat(),
             after: write(form, after, after.len() as u8),
         };
         Self {
-            inserting: parts(Form::Inserting),
-            indexed: parts(Form::Indexed),
-            literal: parts(Form::Literal),
-            form: Form::Inserting,
+            inserting: parts(FieldEncoding::Inserting),
+            indexed: parts(FieldEncoding::Indexed),
+            literal: parts(FieldEncoding::Literal),
+            form: FieldEncoding::Inserting,
             table_bytes: bytes.sum::<usize>() as u32,
             limit_bytes: DEFAULT_TABLE_BYTES,
             size_update: None,
@@ -100,7 +100,7 @@ impl RequestBlock {
         self.limit_bytes = if fits { bytes } else { 0 };
         self.size_update = Some(self.limit_bytes);
         if !fits {
-            self.form = Form::Literal;
+            self.form = FieldEncoding::Literal;
         }
     }
 
@@ -125,30 +125,30 @@ impl RequestBlock {
             write_integer(0x20, 5, bytes as usize, out);
         }
         let parts = match self.form {
-            Form::Inserting => &self.inserting,
-            Form::Indexed => &self.indexed,
-            Form::Literal => &self.literal,
+            FieldEncoding::Inserting => &self.inserting,
+            FieldEncoding::Indexed => &self.indexed,
+            FieldEncoding::Literal => &self.literal,
         };
         out.extend_from_slice(&parts.before);
         changing(out);
         out.extend_from_slice(&parts.after);
-        if self.form == Form::Inserting {
-            self.form = Form::Indexed;
+        if self.form == FieldEncoding::Inserting {
+            self.form = FieldEncoding::Indexed;
         }
     }
 }
 
 /// Returns the encoded fields. The first field is the peer's `age`-th youngest after all
 /// insertions.
-fn write(form: Form, fields: &[((u8, usize), &[u8])], age: u8) -> Vec<u8> {
+fn write(form: FieldEncoding, fields: &[((u8, usize), &[u8])], age: u8) -> Vec<u8> {
     let mut out = Vec::new();
     for (number, ((name, _), value)) in (0u8..).zip(fields) {
         match form {
-            Form::Inserting => write_integer(0x40, 6, usize::from(*name), &mut out),
-            Form::Indexed => out.push(0x80 | (STATIC_COUNT + age - number)),
-            Form::Literal => write_integer(0, 4, usize::from(*name), &mut out),
+            FieldEncoding::Inserting => write_integer(0x40, 6, usize::from(*name), &mut out),
+            FieldEncoding::Indexed => out.push(0x80 | (STATIC_COUNT + age - number)),
+            FieldEncoding::Literal => write_integer(0, 4, usize::from(*name), &mut out),
         }
-        if form != Form::Indexed {
+        if form != FieldEncoding::Indexed {
             write_string(value, &mut out);
         }
     }

@@ -36,7 +36,7 @@ pub struct ConnectFailure {
 
 impl ConnectFailure {
     /// Creates a failure before contact with the server.
-    fn here(error: impl Display) -> Self {
+    fn from_local_error(error: impl Display) -> Self {
         Self {
             failure: Failure::Other,
             reason: error.to_string(),
@@ -45,10 +45,10 @@ impl ConnectFailure {
     }
 
     /// Creates the failure for a socket refused by the kernel.
-    fn without_socket(error: &io::Error) -> Self {
+    fn from_socket_error(error: &io::Error) -> Self {
         Self {
             os_error: error.raw_os_error(),
-            ..Self::here(error)
+            ..Self::from_local_error(error)
         }
     }
 
@@ -57,7 +57,7 @@ impl ConnectFailure {
         match self.os_error {
             Some(number) => {
                 let error = io::Error::from_raw_os_error(number);
-                LoadError::not_connected(resolver, self.failure, error)
+                LoadError::from_connect_failure(resolver, self.failure, error)
             }
             None => LoadError::Connect {
                 resolver,
@@ -99,10 +99,10 @@ impl Connector {
         config.transport_config(Arc::clone(&self.transport));
         let endpoint = self
             .endpoint()
-            .map_err(|error| ConnectFailure::without_socket(&error))?;
+            .map_err(|error| ConnectFailure::from_socket_error(&error))?;
         let connecting = endpoint
             .connect_with(config, self.server, &self.server_name)
-            .map_err(ConnectFailure::here)?;
+            .map_err(ConnectFailure::from_local_error)?;
         match tokio::time::timeout(self.timeout, connecting).await {
             Ok(Ok(connection)) => Ok((endpoint, connection, log.hello_facts())),
             Ok(Err(error)) => Err(ConnectFailure {

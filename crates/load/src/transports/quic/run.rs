@@ -1,8 +1,8 @@
 //! The run of a worker: connects, starts slots and pacer, and ends after the last query. Not for:
 //! the shared state (`worker`).
 
+use super::connection_slot::{self, LoadConnectionSlot};
 use super::connector::Connector;
-use super::lane::{self, LoadConnectionSlot};
 use super::protocol::QuicProtocol;
 use super::worker::Worker;
 use super::{pacer, slot};
@@ -58,20 +58,25 @@ async fn drive<P: QuicProtocol>(
 ) -> Result<(), LoadError> {
     let mut lanes = Vec::new();
     for _ in 0..worker.share.connections.max(1) {
-        let lane = LoadConnectionSlot::open(worker).await;
+        let connection_slot = LoadConnectionSlot::open(worker).await;
         let resolver = worker.share.plan.resolver_address;
-        lanes.push(lane.map_err(|error| error.into_load_error(resolver))?);
+        lanes.push(connection_slot.map_err(|error| error.into_load_error(resolver))?);
     }
     let start_ns = worker.share.gate.arrive().ok_or(LoadError::CalledOff)?;
     worker.start_ns.set(start_ns);
     waiting::sleep_until(start_ns);
     let keepers: Vec<_> = lanes
         .iter()
-        .map(|lane| spawn_local(lane::keep(Rc::clone(worker), Rc::clone(lane))))
+        .map(|connection_slot| {
+            spawn_local(connection_slot::keep(
+                Rc::clone(worker),
+                Rc::clone(connection_slot),
+            ))
+        })
         .collect();
     let mut tasks: JoinSet<Result<(), LoadError>> = JoinSet::new();
-    for (_, lane) in (0..worker.share.outstanding).zip(lanes.iter().cycle()) {
-        let slot = slot::run(Rc::clone(worker), Rc::clone(lane));
+    for (_, connection_slot) in (0..worker.share.outstanding).zip(lanes.iter().cycle()) {
+        let slot = slot::run(Rc::clone(worker), Rc::clone(connection_slot));
         tasks.spawn_local(async {
             slot.await;
             Ok(())
@@ -83,7 +88,7 @@ async fn drive<P: QuicProtocol>(
     }
     let ended = wait_for_end(worker, live, &lanes, &mut tasks).await;
     // What follows is no part of the run.
-    worker.tally.borrow_mut().ended(monotonic_ns());
+    worker.tally.borrow_mut().note_end(monotonic_ns());
     for keeper in keepers {
         keeper.abort();
     }
@@ -93,12 +98,12 @@ async fn drive<P: QuicProtocol>(
 
 /// Closes all connections at once, and lets the closing packets leave.
 async fn close_all<P: QuicProtocol>(lanes: &[Rc<LoadConnectionSlot<P>>]) {
-    for lane in lanes {
-        lane.close();
+    for connection_slot in lanes {
+        connection_slot.close();
     }
     let left = async {
-        for lane in lanes {
-            lane.closed().await;
+        for connection_slot in lanes {
+            connection_slot.wait_for_close().await;
         }
     };
     let _ = timeout(CLOSE_LIMIT, left).await;
@@ -130,7 +135,7 @@ async fn wait_for_end<P: QuicProtocol>(
             _ = watch.tick() => {
                 live.publish(&worker.tally.borrow());
                 let is_under_way = worker.tally.borrow().outstanding_count() > 0;
-                let goes_on = is_under_way || lanes.iter().any(|lane| lane.is_usable());
+                let goes_on = is_under_way || lanes.iter().any(|connection_slot| connection_slot.is_usable());
                 if standstill.is_final(goes_on, monotonic_ns()) {
                     let failure = worker.connect_failure.get();
                     worker.tally.borrow_mut().give_up(failure);

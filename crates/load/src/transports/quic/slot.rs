@@ -1,8 +1,8 @@
 //! A query slot: sends a query, judges the answer, then takes the next query.
 
-use super::lane::{LoadConnectionSlot, NumberedConversation};
+use super::connection_slot::{LoadConnectionSlot, NumberedConversation};
+use super::outgoing_query::OutgoingQuery;
 use super::protocol::{LoadExchangeError, QuicProtocol};
-use super::sending::OutgoingQuery;
 use super::worker::{ScheduledQuery, Worker};
 use crate::counting::answer;
 use bytes::Bytes;
@@ -23,18 +23,21 @@ enum QueryFailure {
 }
 
 /// Sends queries one after another until no more follow.
-pub async fn run<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<LoadConnectionSlot<P>>) {
+pub async fn run<P: QuicProtocol>(
+    worker: Rc<Worker<P>>,
+    connection_slot: Rc<LoadConnectionSlot<P>>,
+) {
     let patience = worker.share.plan.timeout;
     let mut held = None;
     loop {
         // Before a query is taken: another connection may be up and take it.
-        held = lane.conversation(held, patience).await;
+        held = connection_slot.conversation(held, patience).await;
         let Some(wanted) = worker.next().await else {
             return;
         };
-        held = lane.conversation(held, patience).await;
+        held = connection_slot.conversation(held, patience).await;
         if let Some(conversation) = &mut held {
-            ask(&worker, &lane, conversation, wanted).await;
+            ask(&worker, &connection_slot, conversation, wanted).await;
         } else {
             unasked(&worker, wanted);
         }
@@ -45,28 +48,28 @@ pub async fn run<P: QuicProtocol>(worker: Rc<Worker<P>>, lane: Rc<LoadConnection
 fn unasked<P>(worker: &Worker<P>, wanted: ScheduledQuery) {
     let now_ns = monotonic_ns();
     let mut tally = worker.tally.borrow_mut();
-    tally.sent(wanted.since_ns.unwrap_or(now_ns), now_ns, 0);
-    tally.failed(worker.connect_failure.get());
+    tally.note_sent(wanted.since_ns.unwrap_or(now_ns), now_ns, 0);
+    tally.note_failure(worker.connect_failure.get());
 }
 
 async fn ask<P: QuicProtocol>(
     worker: &Worker<P>,
-    lane: &LoadConnectionSlot<P>,
+    connection_slot: &LoadConnectionSlot<P>,
     conversation: &mut NumberedConversation<P::Conversation>,
     wanted: ScheduledQuery,
 ) {
     let sending = OutgoingQuery::new(worker, wanted);
-    let answer = answered(worker, lane, conversation, &sending);
-    let result = sending.within(worker.share.plan.timeout, answer).await;
+    let answer = receive_answer(worker, connection_slot, conversation, &sending);
+    let result = sending.wait_within(worker.share.plan.timeout, answer).await;
     let instants = sending.instants();
     match result {
         Some(Ok(message)) => book(worker, wanted.index, instants, &message),
         Some(Err(QueryFailure::Interrupted)) => {
             let mut tally = worker.tally.borrow_mut();
-            tally.interrupted(Failure::QueryConnectionClosed);
+            tally.note_interruption(Failure::QueryConnectionClosed);
         }
-        Some(Err(QueryFailure::Failed(failure))) => worker.tally.borrow_mut().failed(failure),
-        None => worker.tally.borrow_mut().lost(),
+        Some(Err(QueryFailure::Failed(failure))) => worker.tally.borrow_mut().note_failure(failure),
+        None => worker.tally.borrow_mut().note_loss(),
     }
 }
 
@@ -79,23 +82,23 @@ fn book<P>(worker: &Worker<P>, index: u32, (wanted_ns, sent_ns): (u64, u64), mes
     match answer::read(query, message).filter(|_| is_ours) {
         Some(answer) => {
             let instants = (wanted_ns, sent_ns, received_ns);
-            tally.completed(instants, answer, message.len());
-            worker.wakes.answered(received_ns - sent_ns);
+            tally.note_completion(instants, answer, message.len());
+            worker.wakes.note_answer(received_ns - sent_ns);
         }
-        None => tally.failed(Failure::QueryMalformed),
+        None => tally.note_failure(Failure::QueryMalformed),
     }
 }
 
 /// Returns the answer; sends the query again if certainly not processed.
-async fn answered<P: QuicProtocol>(
+async fn receive_answer<P: QuicProtocol>(
     worker: &Worker<P>,
-    lane: &LoadConnectionSlot<P>,
+    connection_slot: &LoadConnectionSlot<P>,
     conversation: &mut NumberedConversation<P::Conversation>,
     sending: &OutgoingQuery<'_, P>,
 ) -> Result<Bytes, QueryFailure> {
     let leaves = || sending.leaves();
     loop {
-        let under_way = InFlightGuard::begin(lane);
+        let under_way = InFlightGuard::begin(connection_slot);
         let result = worker
             .protocol
             .exchange(&mut conversation.conversation, sending.index(), &leaves)
@@ -109,12 +112,12 @@ async fn answered<P: QuicProtocol>(
                 sleep(REFUSED_PAUSE).await;
             }
             Err(LoadExchangeError::Ended { may_be_processed }) => {
-                lane.give_up(conversation.number);
+                connection_slot.give_up(conversation.number);
                 if may_be_processed {
                     return Err(QueryFailure::Interrupted);
                 }
                 // The deadline of the query ends this wait.
-                if let Some(next) = lane.conversation(None, Duration::MAX).await {
+                if let Some(next) = connection_slot.conversation(None, Duration::MAX).await {
                     *conversation = next;
                 }
             }
@@ -122,13 +125,13 @@ async fn answered<P: QuicProtocol>(
     }
 }
 
-/// A guard counting a query as in flight on the lane, for any kind of end.
+/// A guard counting a query as in flight on the slot, for any kind of end.
 struct InFlightGuard<'a, P: QuicProtocol>(&'a LoadConnectionSlot<P>);
 
 impl<'a, P: QuicProtocol> InFlightGuard<'a, P> {
-    fn begin(lane: &'a LoadConnectionSlot<P>) -> Self {
-        lane.count_in_flight(1);
-        Self(lane)
+    fn begin(connection_slot: &'a LoadConnectionSlot<P>) -> Self {
+        connection_slot.count_in_flight(1);
+        Self(connection_slot)
     }
 }
 

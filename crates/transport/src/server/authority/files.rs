@@ -13,7 +13,7 @@ const CERTIFICATE_FILE: &str = "ca.pem";
 const KEY_FILE: &str = "ca-key.pem";
 
 /// A key and its certificate, both in PEM.
-pub(super) struct Pair {
+pub(super) struct AuthorityFiles {
     pub(super) key: String,
     pub(super) certificate: String,
 }
@@ -22,14 +22,14 @@ pub(super) struct Pair {
 /// folder's lock is held meanwhile, so no other caller sees the files of two different pairs.
 pub(super) fn read_or_make(
     folder: &Path,
-    make: impl FnOnce() -> Result<Pair, AuthorityError>,
-) -> Result<Pair, AuthorityError> {
+    make: impl FnOnce() -> Result<AuthorityFiles, AuthorityError>,
+) -> Result<AuthorityFiles, AuthorityError> {
     fs::create_dir_all(folder).map_err(|source| file_error(folder, source))?;
     let lock = File::open(folder).and_then(|lock| lock.lock().map(|()| lock));
     let lock = lock.map_err(|source| file_error(folder, source))?;
     let (key_file, certificate_file) = (folder.join(KEY_FILE), certificate_file(folder));
     let pair = if key_file.exists() && certificate_file.exists() {
-        Pair {
+        AuthorityFiles {
             key: read(&key_file)?,
             certificate: read(&certificate_file)?,
         }
@@ -94,8 +94,8 @@ mod tests {
         fs::metadata(path).unwrap().permissions().mode() & 0o777
     }
 
-    fn pair(name: &str) -> Pair {
-        Pair {
+    fn pair(name: &str) -> AuthorityFiles {
+        AuthorityFiles {
             key: format!("key of {name}"),
             certificate: format!("certificate of {name}"),
         }
@@ -138,7 +138,7 @@ mod tests {
         let starters: Vec<_> = starters.collect();
         let pairs: Vec<_> = starters
             .into_iter()
-            .map(|one| one.join().unwrap())
+            .map(|thread| thread.join().unwrap())
             .collect();
         assert!(pairs.iter().all(|pair| *pair == pairs[0]), "{pairs:?}");
         fs::remove_dir_all(folder).unwrap();

@@ -34,18 +34,20 @@ impl Client {
     }
 
     fn ask(&mut self, token: u32) -> u32 {
-        let request = Request::Get(b"\x02/a");
+        let request = DohRequest::Get(b"\x02/a");
         assert!(self.http.room(0) > 0);
         self.http.open(request, token, &mut self.out)
     }
 
     fn receive(&mut self, bytes: &[u8]) -> Result<Vec<Seen>, Http2Error> {
         let mut seen = Vec::new();
-        let mut on = |event: Event<'_>| {
+        let mut on = |event: RequestEnd<'_>| {
             seen.push(match event {
-                Event::Answered { token, head, body } => Seen::Answered(token, head, body.to_vec()),
-                Event::Refused { token } => Seen::Refused(token),
-                Event::Failed { token } => Seen::Failed(token),
+                RequestEnd::Answered { token, head, body } => {
+                    Seen::Answered(token, head, body.to_vec())
+                }
+                RequestEnd::Refused { token } => Seen::Refused(token),
+                RequestEnd::Failed { token } => Seen::Failed(token),
             });
         };
         self.http.receive(bytes, &mut self.out, &mut on)?;
@@ -210,7 +212,7 @@ fn the_server_s_limits_hold() {
         assert!(client.http.room(message.len()) > 0);
         client
             .http
-            .open(Request::Post(&message), token, &mut client.out);
+            .open(DohRequest::Post(&message), token, &mut client.out);
     }
     assert!(client.http.room(message.len()) == 0, "3 streams");
     // Header and content of a request leave side by side.
@@ -229,7 +231,7 @@ fn the_connection_s_window_is_spent_and_given_back() {
     while client.http.room(message.len()) > 0 {
         client
             .http
-            .open(Request::Post(&message), token, &mut client.out);
+            .open(DohRequest::Post(&message), token, &mut client.out);
         token += 1;
     }
     assert_eq!(token, 6, "of 65,535 octets");
