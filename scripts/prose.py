@@ -63,7 +63,7 @@ BOUNDS = {
     ".py": Bounds(pronouns_percent=4, words_a_sentence=16, long_sentences_percent=2, short_comments_count=50),
 }
 TITLES = {".md": "Markdown", ".rs": "Rust doc comments", ".py": "Python docstrings"}
-TYPE_NAMES_MAX_COUNT = 22
+TYPE_NAMES_MAX_COUNT = 0
 """Type names used more than three times; each change may only lower it."""
 
 
