@@ -13,7 +13,7 @@ from resolab.cli.main import main
 def test_a_stop_in_the_report_says_how_to_have_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException
 ) -> None:
-    def stopped(_folder: Path) -> None:
+    def stopped(_folder: Path, _out: Path | None = None) -> None:
         raise error
 
     monkeypatch.setattr(report, "make_report", stopped)
@@ -28,7 +28,7 @@ def test_a_stop_in_the_report_says_how_to_have_it(
 def test_anything_else_is_no_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(_folder: Path) -> None:
+    def broken(_folder: Path, _out: Path | None = None) -> None:
         raise RuntimeError("something else")
 
     monkeypatch.setattr(report, "make_report", broken)
