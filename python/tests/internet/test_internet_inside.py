@@ -11,8 +11,8 @@ QUESTION = b"\x03WwW\x04Page\x04test\x00\x00\x1c\x00\x01"
 
 
 @pytest.fixture(scope="module")
-def query_of():
-    return runpy.run_path(str(INSIDE / "watch.py"))["query_of"]
+def read_query():
+    return runpy.run_path(str(INSIDE / "watch.py"))["read_query"]
 
 
 def a_packet(message, *, protocol=17, port=53, options=b""):
@@ -27,9 +27,9 @@ def a_message(flags=0x0100, question=QUESTION):
 
 
 @pytest.mark.parametrize("options", [b"", b"\x01\x01\x01\x00"])
-def test_a_query_is_read(query_of, options):
+def test_a_query_is_read(read_query, options):
     expected = {"resolver": "198.18.3.1", "qname": "www.page.test.", "qtype": "AAAA"}
-    assert query_of(a_packet(a_message(), options=options)) == expected
+    assert read_query(a_packet(a_message(), options=options)) == expected
 
 
 @pytest.mark.parametrize(
@@ -43,5 +43,5 @@ def test_a_query_is_read(query_of, options):
     ],
     ids=["answer", "tcp", "other_port", "cut", "short"],
 )
-def test_all_else_is_passed_over(query_of, packet):
-    assert query_of(packet) is None
+def test_all_else_is_passed_over(read_query, packet):
+    assert read_query(packet) is None
