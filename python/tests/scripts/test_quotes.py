@@ -56,7 +56,8 @@ def test_a_load_that_lacks_resources_is_at_least_its_limit(results: Path) -> Non
     found = PublishedDatasets(results).paired("run", "plt_ms", *arms("dot"))
     assert (found.n, found.censored_count) == (8, 2)
     expected = estimate_paired_difference(
-        Sample.censored([110.0 + block for block in range(6)] + [None, None], [30_000.0] * 8), Sample.exact([100.0] * 8)
+        Sample.from_censored([110.0 + block for block in range(6)] + [None, None], [30_000.0] * 8),
+        Sample.exact([100.0] * 8),
     )
     assert found == expected
     assert PublishedDatasets(results).decided("run", "plt_ms", *arms("dot")) == "longer"
@@ -97,7 +98,7 @@ def test_numbers_are_printed_with_a_minus() -> None:
         "0.0",
         "+12.5",
     )
-    bound = estimate_paired_difference(Sample.censored([None] * 6, [300.0] * 6), Sample.exact([100.0] * 6))
+    bound = estimate_paired_difference(Sample.from_censored([None] * 6, [300.0] * 6), Sample.exact([100.0] * 6))
     assert estimate(bound) == "≥ +200 [+200, ∞]"
 
 
@@ -222,9 +223,10 @@ def test_a_count_of_what_is_alike_has_its_count_after_holm() -> None:
 
 
 def test_the_first_byte_of_a_load_that_lacked_resources_was_seen(results: Path) -> None:
-    loads = results / "run" / "tables" / "page_loads.csv"
-    head, *rows = loads.read_text().splitlines()
-    loads.write_text("\n".join([head + ",response_start_ms", *(row + ",50" for row in rows)]) + "\n")
+    loads = results / "run" / "tables" / "page_loads.parquet"
+    fresh = loads.with_suffix(".new")
+    duckdb.read_parquet(str(loads)).project("*, 50 AS response_start_ms").write_parquet(str(fresh))
+    fresh.replace(loads)
     found = PublishedDatasets(results).paired("run", "response_start_ms", *arms("dot"))
     assert (found.n, found.censored_count) == (8, 1)  # The one that timed out.
 
