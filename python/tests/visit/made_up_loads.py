@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from resolab.records import BrowserName, HandshakeMode, PageFailure, PageLoadRecord, Record
-from resolab.visit import PlannedVisitLoad, ResolverConfiguration, VisitLoad, configurations, load_result, order
+from resolab.visit import PlannedVisitLoad, ResolverConfiguration, VisitLoad, configurations, order, read_load_result
 
 PAGES = ["https://a.test/", "https://b.test/", "https://c.test/"]
 PAGE_MS = {"https://a.test/": 300.0, "https://b.test/": 700.0, "https://c.test/": 1_500.0}
@@ -53,4 +53,4 @@ def made_up(
 
 def load_of(visit: PlannedVisitLoad, plt_ms: float | None, failure: PageFailure | None = None) -> VisitLoad:
     records: list[Record] = [page_load(visit.url, plt_ms, failure=failure)]
-    return load_result(visit, records)
+    return read_load_result(visit, records)

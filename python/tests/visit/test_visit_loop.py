@@ -24,9 +24,9 @@ from resolab.visit import (
     VisitExtent,
     VisitLoad,
     extent,
-    load_result,
     order,
     pairs_needed,
+    read_load_result,
     visit_all,
     warn_of_few_pairs,
 )
@@ -164,15 +164,15 @@ def test_a_load_is_read_from_its_records() -> None:
         query(None, ConnectionState.WARM),
         query(99, ConnectionState.COLD, forwarded=True),
     ]
-    found = load_result(VISIT, [page_load(PAGES[0], 321.0), *queries, ping])
+    found = read_load_result(VISIT, [page_load(PAGES[0], 321.0), *queries, ping])
     assert (found.plt_ms, found.failure, found.counts) == (321.0, None, True)
     assert (found.opening_ms, found.look_up_ms, found.ping_ms) == ([61], [20.5], [20])
-    assert load_result(VISIT, [query(12, None)]).failure is PageFailure.DRIVER
+    assert read_load_result(VISIT, [query(12, None)]).failure is PageFailure.DRIVER
 
 
 @pytest.mark.parametrize(
     ("failure", "counts"), [(PageFailure.DNS, True), (PageFailure.HTTP_STATUS, True), (PageFailure.LEFT_ALONE, False)]
 )
 def test_a_failed_load_has_no_time_of_its_own(failure: PageFailure, counts: bool) -> None:
-    found = load_result(VISIT, [page_load(PAGES[0], 55.0, failure=failure)])
+    found = read_load_result(VISIT, [page_load(PAGES[0], 55.0, failure=failure)])
     assert (found.plt_ms, found.counts) == (None, counts)
