@@ -3,23 +3,40 @@
 For: the same wording in the answer and under every figure of page loads. Not for: tables of failures (`tables`).
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings
+from resolab.store.outcomes import NO_MEASURED_LOAD, SAY_NOTHING
 from resolab.store.rows import LatenessRow
 from resolab.wording import format_count
 
 
 def trouble_sentence(findings: Findings) -> str:
-    """Return the number and kinds of failed loads, the flagged trials, and the packets dropped by the path."""
-    failures: dict[str, int] = {}
+    """Return the number and kinds of failed and of lost loads, the flagged trials, and the packets dropped by the path."""
+    failed, lost = _count_loads(findings)
+    listed = f" ({_join_counts(failed)})" if failed else ""
+    told = f"{failed.total()} of {findings.trials_count} loads failed{listed}"
+    if lost:
+        told += f"; {_lost(findings, lost)} ({_join_counts(lost)})"
+    return f"{told}; {flags_and_drops(findings)}{_others(findings)}."
+
+
+def _count_loads(findings: Findings) -> tuple[Counter[str], Counter[str]]:
+    """Count failed page loads and page loads lost to the instrument, by class; the same loads as in the answer."""
+    failed: Counter[str] = Counter()
+    lost: Counter[str] = Counter()
     for one in findings.failures:
         if one.kind == "page load":
-            failures[one.failure] = failures.get(one.failure, 0) + one.count
-    listed = f" ({_join_counts(failures)})" if failures else ""
-    failed = f"{sum(failures.values())} of {findings.trials_count} loads failed{listed}"
-    return f"{failed}; {flags_and_drops(findings)}{_others(findings)}."
+            counts = lost if one.failure in SAY_NOTHING or one.failure == NO_MEASURED_LOAD else failed
+            counts[one.failure] += one.count
+    return failed, lost
+
+
+def _lost(findings: Findings, lost: Counter[str]) -> str:
+    alone = " or left alone" if is_live(findings.plan) else ""
+    return f"{lost.total()} more {'was' if lost.total() == 1 else 'were'} lost to the instrument{alone}"
 
 
 def _others(findings: Findings) -> str:
@@ -30,13 +47,15 @@ def _others(findings: Findings) -> str:
 
 
 def failures_line(findings: Findings) -> str:
-    """Return the heading of the failure list: page loads separately from other failures."""
-    of_loads = sum(one.count for one in findings.failures if one.kind == "page load")
-    beside = sum(one.count for one in findings.failures) - of_loads
+    """Return the heading of the failure list: failed page loads, lost page loads and other failures separately."""
+    failed, lost = _count_loads(findings)
+    beside = sum(one.count for one in findings.failures) - failed.total() - lost.total()
     flags = sum(one.count for one in findings.flags)
-    if not (of_loads or beside or flags):
+    if not (failed or lost or beside or flags):
         return "Failures and flags: none"
-    told = f"{of_loads} of {findings.trials_count} loads failed"
+    told = f"{failed.total()} of {findings.trials_count} loads failed"
+    if lost:
+        told += f", {_lost(findings, lost)}"
     if beside:
         told += f", and {beside} look-ups, warm-up loads or connections beside them"
     return f"Failures and flags: {told}; {flags or 'no'} flag{'' if flags == 1 else 's'}"
@@ -87,5 +106,5 @@ def _share(drops_count: int, packets_count: int) -> str:
     return f"{drops_count / packets_count:.2%}" if packets_count else "all packets"
 
 
-def _join_counts(counts: dict[str, int]) -> str:
+def _join_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())

@@ -16,6 +16,7 @@ from collections import Counter
 
 from resolab.plan import Condition
 from resolab.report.findings.findings import Findings
+from resolab.store.outcomes import NO_MEASURED_LOAD
 
 CITATION = "Hounsel et al., WWW 2020, Table 1"
 
@@ -46,7 +47,7 @@ _STATUSES = {
     # They had no lab that could end.
     "lab_ended": H20Status.OTHER_ERROR,
     # The trial ended without a load: its driver could not begin.
-    "no_measured_load": H20Status.SELENIUM_ERROR,
+    NO_MEASURED_LOAD: H20Status.SELENIUM_ERROR,
     # Of live runs alone: our manners contacted nothing, which is nobody's success.
     "left_alone": H20Status.OTHER_ERROR,
     "other": H20Status.OTHER_ERROR,

@@ -28,6 +28,8 @@ from resolab.records import (
 
 SAY_NOTHING = INSTRUMENT_FAILURES | {PageFailure.LEFT_ALONE}
 """Failures of loads without information about the network: the instrument's own, and sites left alone by the rules."""
+NO_MEASURED_LOAD = "no_measured_load"
+"""The failure class, in counts of failures, of a trial without a measured load."""
 
 
 class MissingValueMeaning(enum.Enum):

@@ -77,7 +77,8 @@ def check_what_both_tell(model: PageModel, places: dict[str, int], site: HeardSi
     assert [host.site for host in model.hosts] == [0, 1]
     assert found("-timer.svg").after_load
     assert model.load_ms is not None
-    assert found("-timer.svg").start_ms >= model.load_ms + TIMER_MS
+    # The timer runs from the load event's handler; the recorded instant of the event is up to some ms later.
+    assert found("-timer.svg").start_ms >= model.load_ms + TIMER_MS - 10
 
 
 def test_each_request_has_its_discoverer_and_a_second_load_nothing_of_the_first(play: Play, site: HeardSite) -> None:

@@ -11,7 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from reference import plain_numbers as plain
-from reference.plain_loads import AT_LEAST_ITS_LIMIT, INFINITY, OUTCOMES, Bounds, Trial, cold_queries, read_trials
+from reference.plain_loads import (
+    AT_LEAST_ITS_LIMIT,
+    INFINITY,
+    OF_THE_INSTRUMENT,
+    OUTCOMES,
+    Bounds,
+    Trial,
+    cold_queries,
+    read_trials,
+)
 from reference.reported import Told
 from synthetic_dataset import RTT_MS
 
@@ -386,15 +395,19 @@ def _of_trouble(ref: Reference) -> Told:
     told: Told = {("failures", *key, "count"): count for key, count in failures.items()}
     told |= {("flags", *key, "count"): count for key, count in flags.items()}
     of_loads = {key: count for key, count in failures.items() if key[0] == "page load"}
-    beside, flagged, total = failures.total() - sum(of_loads.values()), flags.total(), sum(of_loads.values())
-    line = f"Failures and flags: {total} of {len(ref.trials)} loads failed"
+    lost = {key: count for key, count in of_loads.items() if key[1] in {*OF_THE_INSTRUMENT, "no_measured_load"}}
+    total, lost_total = sum(of_loads.values()) - sum(lost.values()), sum(lost.values())
+    beside, flagged = failures.total() - total - lost_total, flags.total()
+    lost_words = f"{lost_total} more {'was' if lost_total == 1 else 'were'} lost to the instrument" if lost else ""
+    line = f"Failures and flags: {total} of {len(ref.trials)} loads failed{', ' if lost else ''}{lost_words}"
     line += f", and {beside} look-ups, warm-up loads or connections beside them" if beside else ""
     line += f"; {flagged or 'no'} flag{'' if flagged == 1 else 's'}"
-    told["sentence", "failures"] = line if total or beside or flagged else "Failures and flags: none"
+    told["sentence", "failures"] = line if total or lost or beside or flagged else "Failures and flags: none"
     classes: Counter[str] = Counter()
     for (_, failure, _), count in of_loads.items():
         classes[failure] += count
     told["sentence", "loads failed"] = f"{total} of {len(ref.trials)} loads failed|{sorted(classes.items())}"
+    told["sentence", "loads lost"] = lost_words
     for profile, trials in _grouped(ref.trials, lambda one: str(one.head["profile"])).items():
         windows = [one for trial in trials for one in trial.summaries]
         told["lateness", profile, "windows"] = 2 * len(windows)

@@ -151,9 +151,12 @@ def _of_exchanges(findings: Findings) -> Told:
 
 def _of_trouble(findings: Findings) -> Told:
     told: Told = {("sentence", "failures"): failures_line(findings)}
-    counts, _, classes = trouble_sentence(findings).partition(";")[0].rstrip(")").partition(" (")
-    listed = sorted((name, int(count)) for name, count in re.findall(r"(\w+) (\d+)", classes))
-    told["sentence", "loads failed"] = f"{counts}|{listed}"
+    of_loads, _, _ = trouble_sentence(findings).partition("; flags, kept")
+    counts = re.match(r"\d+ of \d+ loads failed", of_loads)
+    lost = re.search(r"\d+ more \w+ lost to the instrument", of_loads)
+    listed = sorted((name, int(count)) for name, count in re.findall(r"(\w+) (\d+)[,)]", of_loads))
+    told["sentence", "loads failed"] = f"{counts and counts[0]}|{listed}"
+    told["sentence", "loads lost"] = lost[0] if lost else ""
     for one in findings.failures:
         told["failures", one.kind, one.failure, one.condition, "count"] = one.count
     for flag in findings.flags:

@@ -217,6 +217,7 @@ def test_a_run_without_any_measured_load_has_a_report(tmp_path: Path) -> None:
     assert html.count("<svg") == 1
     assert "no answer yet" in reader.text
     assert "no_measured_load 144" in shown(folder)
+    assert "0 of 144 loads failed, 144 more were lost to the instrument" in reader.text
 
 
 def test_repeated_trials_and_lost_packets_are_failures_too(tmp_path: Path) -> None:
