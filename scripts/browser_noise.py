@@ -24,7 +24,7 @@ from resolab.browser import Chromium
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.draft import PlanDraft, plan_text
 from resolab.records import PageLoadRecord
-from resolab.testbed import Testbed
+from resolab.trials.page_load.runner import PageLoadRunner
 
 CATEGORIES = [
     "blink.user_timing",
@@ -143,7 +143,7 @@ async def measure(page: str, profile: str, count: int) -> list[TracedLoad]:
     plan = plan_of(page, profile)
     (condition,) = plan.conditions()
     loads: list[TracedLoad] = []
-    async with Testbed(plan, Corpus.from_project(), plan.seed) as testbed:
+    async with PageLoadRunner(plan, Corpus.from_project(), plan.seed) as testbed:
         browser = await testbed.find_browser(condition)
         assert isinstance(browser, Chromium)  # the plan has no other
         tracing = browser.tracing()

@@ -46,20 +46,19 @@ def format_docstring(text: str, indent: str = "    ") -> str:
 
 
 def fields(schema: Schema, *, skip: str) -> str:
-    """Return the attribute lines: required attributes first, all keyword-only, nullable ones with default None."""
+    """Return the attribute lines, all keyword-only; a nullable attribute without another default has None."""
     lines = []
     for name, prop in schema.get("properties", {}).items():
         if name == skip:
             continue
         annotation = type_of(prop)
         default = ""
-        if "None" in annotation.split(" | "):
-            default = " = None"
-        elif name not in schema.get("required", []):
-            value = prop.get("default")
+        is_nullable = "None" in annotation.split(" | ")
+        if is_nullable or name not in schema.get("required", []):
+            value, kind = prop.get("default"), annotation.removesuffix(" | None")
             # A text as default of something that is no text is a word of a vocabulary.
-            is_word = isinstance(value, str) and annotation != "str"
-            default = f" = {annotation}.{value.upper()}" if is_word else f" = {value!r}"
+            is_word = isinstance(value, str) and kind != "str"
+            default = f" = {kind}.{value.upper()}" if is_word else f" = {value!r}"
         lines.append(f"    {name}: {annotation}{default}\n")
     return "".join(lines)
 

@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import time
 
+from resolab.lab.artifacts import KeptFolders
 from resolab.plan import Corpus, parse_plan
 from resolab.records import PageLoadRecord, PathSummaryRecord
-from resolab.testbed import KeptFolders, Testbed
+from resolab.trials.page_load.runner import PageLoadRunner
 
 LIMIT_S = 8.0
 """Above the 5 s after which the C library asks a name server again that is gone: Firefox waits for that."""
@@ -38,7 +39,9 @@ async def one_condition(browser, resolver_path, screenshot_folder=None, *, dns_t
     text = PLAN.format(browser=browser, resolver_path=resolver_path, limit_s=LIMIT_S, dns_transport=dns_transport)
     plan = parse_plan(text, "disturbed", corpus)
     (condition,) = plan.conditions()
-    async with Testbed(plan, corpus, plan.seed, kept=KeptFolders(screenshot_folder=screenshot_folder)) as testbed:
+    async with PageLoadRunner(
+        plan, corpus, plan.seed, kept=KeptFolders(screenshot_folder=screenshot_folder)
+    ) as testbed:
         yield testbed, condition
 
 

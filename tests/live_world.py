@@ -12,7 +12,7 @@ from lab import resolab
 
 from resolab import engine
 from resolab.engine import enter_prefix
-from resolab.testbed import layout
+from resolab.lab import layout
 
 SITES = {"news.resolab.test": "10.77.1.1", "shop.resolab.test": "10.77.1.2"}
 CDN = {"cdn.resolab.test": "10.77.1.3"}

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from resolab.lab.cache_misses import draw_missed_names
 from resolab.pages.clone.names import host_name
 from resolab.pages.file import read_model
 from resolab.pages.path import AnnouncementMode, lab_load_ms, move_to_lab, predict_lookups
 from resolab.plan import Corpus
-from resolab.testbed.cache_misses import draw_missed_names
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 from browser_lab import LIMIT_S, begin_trial, measured, measured_load_begins, one_condition
 
 from resolab.records import DnsFailure, PageFailure
-from resolab.testbed.ways import choose_way
+from resolab.trials.page_load.browser_setup import choose_way
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 BROWSERS = ("chromium", "firefox")

@@ -8,7 +8,7 @@ from browser_lab import measured
 
 from resolab.plan import Corpus, load_plan
 from resolab.records import ConnectionRecord, ConnectionState, EdgeQueryRecord, EdgeRequestRecord
-from resolab.testbed import Testbed
+from resolab.trials.page_load.runner import PageLoadRunner
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 HOSTS = [f"n{number}.busy.resolab.test" for number in range(1, 9)]
@@ -63,7 +63,7 @@ async def scenario(browser, resolver_path, folder):
     corpus = Corpus.from_project(plan.own_pages)
     (condition,) = plan.conditions()
     began_ns = []
-    async with Testbed(plan, corpus, plan.seed) as testbed:
+    async with PageLoadRunner(plan, corpus, plan.seed) as testbed:
 
         async def note_begin():
             began_ns.append(time.monotonic_ns())

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from resolab import engine
+from resolab.lab import layout
+from resolab.lab.distance import move_resolver
+from resolab.lab.sites import assign_sites
 from resolab.plan import Corpus
 from resolab.records import DnsTransport, HandshakeMode
-from resolab.testbed import layout
-from resolab.testbed.distance import move_resolver
-from resolab.testbed.sites import assign_sites
 
 pytestmark = [pytest.mark.privileged, pytest.mark.slow]
 EXTRA_MS, MISS_MS, LATE_MS = 400.0, 400.0, 190.0

@@ -26,7 +26,7 @@ from resolab.records import (
     PageLoadRecord,
     Speculation,
 )
-from resolab.testbed import Testbed
+from resolab.trials.page_load.runner import PageLoadRunner
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 PLAN = """
@@ -73,7 +73,7 @@ HELD_MS = 1_500.0
 async def lab(browser, transport="doh3", limit_s=30.0):
     corpus = Corpus.from_project()
     plan = parse_plan(PLAN.format(browser=browser, transport=transport, limit_s=limit_s), "gateway", corpus)
-    async with Testbed(plan, corpus, plan.seed) as testbed:
+    async with PageLoadRunner(plan, corpus, plan.seed) as testbed:
         yield testbed, [one for one in plan.conditions() if one.resolver_path == "gateway"]
 
 

@@ -9,6 +9,7 @@ import asyncio
 import pytest
 from browser_lab import measured
 
+from resolab.lab import layout
 from resolab.plan import Corpus, parse_plan
 from resolab.records import (
     ConnectionReason,
@@ -17,7 +18,7 @@ from resolab.records import (
     GatewayRequestRecord,
     PathSummaryRecord,
 )
-from resolab.testbed import Testbed, layout
+from resolab.trials.page_load.runner import PageLoadRunner
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 PLAN = """
@@ -49,7 +50,7 @@ connection_sharing = "separate"
 async def trials(browser, alone):
     corpus = Corpus.from_project()
     plan = parse_plan(PLAN.format(browser=browser, alone=alone), "told", corpus)
-    async with Testbed(plan, corpus, plan.seed) as testbed:
+    async with PageLoadRunner(plan, corpus, plan.seed) as testbed:
         return {
             (one.resolver_path.value, one.connection_sharing.value): (
                 await testbed.run_trial(one, f"b000-t{number:03}"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from browser_lab import measured
 
+from resolab.lab.artifacts import KeptFolders
 from resolab.plan import Corpus, parse_plan
 from resolab.records import (
     BrowserPreset,
@@ -22,7 +23,7 @@ from resolab.records import (
     QueryRecord,
     ResolverCache,
 )
-from resolab.testbed import KeptFolders, Testbed
+from resolab.trials.page_load.runner import PageLoadRunner
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 PLAN = """
@@ -81,7 +82,7 @@ async def scenario(browser, folder):
     corpus = Corpus.from_project()
     plan = parse_plan(PLAN.format(browser=browser), "names", corpus)
     results = {}
-    async with Testbed(plan, corpus, plan.seed, kept=KeptFolders(netlog_folder=folder / "netlogs")) as testbed:
+    async with PageLoadRunner(plan, corpus, plan.seed, kept=KeptFolders(netlog_folder=folder / "netlogs")) as testbed:
         for name, condition in conditions_of(plan, browser).items():
             results[name] = condition, await testbed.run_trial(condition, f"b000-{name}")
     return results

@@ -116,6 +116,9 @@ pub struct FetchRecord {
     /// Start of the fetch, `CLOCK_MONOTONIC` in ns: name and page were wanted, and no socket
     /// existed yet.
     pub time_origin_ns: u64,
+    /// Time limit of the fetch, in ns; `null` before format 1.22.
+    #[serde(default)]
+    pub limit_ns: Option<u64>,
     /// Handshake requested of every connection.
     pub requested_handshake_mode: HandshakeMode,
     /// Connections in the order of their opening; the first carries the query.

@@ -83,7 +83,7 @@ pub use terms::{
 };
 pub use trial::{
     AnswerPush, DnsFailure, PageFailure, PageLoadRecord, PageSpeculation, QueryGathering,
-    ResolverPath, ResourceRecord, TrialEndRecord, TrialRecord,
+    QuestionPacking, ResolverPath, ResourceRecord, TrialEndRecord, TrialKind, TrialRecord,
 };
 pub use trial_flag::TrialFlag;
 
@@ -93,7 +93,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format. The minor number grows with additions safe to ignore by a reader,
 /// the major number with all other changes.
-pub const FORMAT_VERSION: &str = "1.21";
+pub const FORMAT_VERSION: &str = "1.22";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

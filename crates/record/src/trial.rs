@@ -111,6 +111,30 @@ pub enum DnsFailure {
     Transport,
 }
 
+/// The measured part of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum TrialKind {
+    /// A browser loads a page; the client also makes a cold exchange over each transport.
+    PageLoad,
+    /// The client queries the resolver; no browser takes part.
+    Exchange,
+    /// The client looks up a page's name and fetches the page's document; no browser takes part.
+    Fetch,
+}
+
+/// The messages of queries sent at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionPacking {
+    /// One question in each message.
+    Separate,
+    /// All questions in one message, with partial responses.
+    OneMessage,
+}
+
 /// The first line of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -125,21 +149,27 @@ pub struct TrialRecord {
     pub position: u32,
     /// Identifier of the condition: its levels joined, in the order of the factors.
     pub condition: String,
-    /// Name of the page.
+    /// Kind of the trial. Factors outside the kind's own factors are `null` or have their default.
+    #[serde(default = "page_load")]
+    pub kind: TrialKind,
+    /// Name of the page; in an exchange, the page with the queried names.
     pub page: String,
     /// Name of the access link's profile.
     pub profile: String,
-    /// DNS transport of the page load.
+    /// DNS transport of the page load or the exchange.
     pub dns_transport: DnsTransport,
-    /// Path of the browser to the resolver.
-    pub resolver_path: ResolverPath,
-    /// HTTP version of the page load.
-    pub http_version: HttpVersion,
-    /// Handshake requested for the page's connection.
-    pub requested_handshake_mode: HandshakeMode,
-    /// Browser of the page load.
+    /// Path of the browser to the resolver; `null` without a browser.
+    #[serde(default)]
+    pub resolver_path: Option<ResolverPath>,
+    /// HTTP version of the page load; `null` without a page load.
+    #[serde(default)]
+    pub http_version: Option<HttpVersion>,
+    /// Handshake requested for the page's connection; `null` without a page load.
+    #[serde(default)]
+    pub requested_handshake_mode: Option<HandshakeMode>,
+    /// Browser of the page load; `null` without a page load.
     #[serde(default = "chromium")]
-    pub browser: BrowserName,
+    pub browser: Option<BrowserName>,
     /// Reason for the browser's use of HTTP/3 to the page's origin.
     #[serde(default = "forced")]
     pub h3_discovery: H3Discovery,
@@ -184,6 +214,16 @@ pub struct TrialRecord {
     /// name by name.
     #[serde(default)]
     pub resolver_miss_ratio: f64,
+    /// Pause between the last query of the warm-up and the measured query over the same connection,
+    /// in ms.
+    #[serde(default)]
+    pub idle_gap_ms: u32,
+    /// Number of names queried at the same time in an exchange.
+    #[serde(default = "one_name")]
+    pub names_count: u32,
+    /// Messages of the queries for these names.
+    #[serde(default = "one_question_each")]
+    pub question_packing: QuestionPacking,
     /// Name of the resolver in the plan; `lab` is the lab's own resolver.
     #[serde(default = "lab")]
     pub resolver: String,
@@ -199,8 +239,8 @@ pub struct TrialRecord {
 }
 
 // What every trial was before there was a choice (format 1.4 and older).
-fn chromium() -> BrowserName {
-    BrowserName::Chromium
+fn chromium() -> Option<BrowserName> {
+    Some(BrowserName::Chromium)
 }
 fn forced() -> H3Discovery {
     H3Discovery::Forced
@@ -231,6 +271,16 @@ fn first() -> u32 {
 }
 fn hit() -> ResolverCache {
     ResolverCache::Hit
+}
+// And before there was a choice of kinds (format 1.21 and older).
+fn page_load() -> TrialKind {
+    TrialKind::PageLoad
+}
+fn one_name() -> u32 {
+    1
+}
+fn one_question_each() -> QuestionPacking {
+    QuestionPacking::Separate
 }
 // And before there were live trials (format 1.11 and older).
 fn lab() -> String {

@@ -25,6 +25,9 @@ pub enum TrialFlag {
     DnsHandshakeMismatch,
     /// No two of the stub's queries shared a message, although queries were to be gathered.
     NothingGathered,
+    /// The page did not come on the resolver's connection, although that connection was to be
+    /// shared.
+    ConnectionNotShared,
     /// The load looked up a name other than the page's names.
     ForeignName,
     /// The document used another HTTP version than requested.

@@ -18,14 +18,15 @@ from resolab.campaign.live_expectation import estimate_live_duration_s
 from resolab.campaign.page_time import AccessLink, PageSize, clone_link_s, load_link_s, query_link_s
 from resolab.campaign.schedule import PlannedTrial, schedule
 from resolab.engine.programs import QUERY_TIMEOUT_S
+from resolab.lab.distance import longest_rtt_ms, move_page, move_resolver, page_rtt_ms, resolver_rtt_ms
+from resolab.lab.sites import assign_sites
 from resolab.pages.path import lab_load_ms, move_to_lab
 from resolab.plan import Condition, Corpus, Plan, block_order, page_order
-from resolab.records import BrowserName, ConnectionState, HandshakeMode, LinkProfile, ResolverCache
-from resolab.testbed.browsers import LIVE_LIMIT, RENEWED_AFTER_COUNT
-from resolab.testbed.distance import longest_rtt_ms, move_page, move_resolver, page_rtt_ms, resolver_rtt_ms
-from resolab.testbed.sites import assign_sites
-from resolab.testbed.testbed import SETTLE_MS
-from resolab.testbed.ways import BrowserSetup, choose_way, looks_up, probes, warms_up
+from resolab.records import BrowserName, ConnectionState, HandshakeMode, LinkProfile, ResolverCache, TrialKind
+from resolab.trials.client_runner import SETTLE_MS as CLIENT_SETTLE_MS
+from resolab.trials.page_load.browser_setup import BrowserSetup, choose_way, looks_up, probes, warms_up
+from resolab.trials.page_load.browsers import LIVE_LIMIT, RENEWED_AFTER_COUNT
+from resolab.trials.page_load.runner import SETTLE_MS
 
 PAGES_LOOKED_AT_COUNT = 24
 """The number of first pages examined for a plan sampling pages; drawn at random, these pages represent all others."""
@@ -57,6 +58,12 @@ COSTS: Mapping[BrowserName, BrowserCost] = {
         start_s=3.0, trial_s=0.25, warm_up_s=0.15, load_s=0.06, request_s=0.004, megabyte_s=0.3
     ),
 }
+
+
+CLIENT_COST_S = 0.06
+"""The machine's own time for an exchange or a fetch, in s: the client's process, commands, the trial's file."""
+FETCH_ROUND_TRIPS = 2
+"""The round trips of a document on its own connection: a handshake and a request."""
 
 
 def estimate_duration_s(plan: Plan, corpus: Corpus, blocks: int | None = None) -> float:
@@ -109,6 +116,8 @@ class _DurationEstimate:
 
         Each path starts its own browsers, at the same time.
         """
+        if self._plan.kind is not TrialKind.PAGE_LOAD:
+            return 0.0
         living: OrderedDict[BrowserSetup, int] = OrderedDict()
         total_s = 0.0
         for trial in schedule(self._plan, self._plan.seed, blocks):
@@ -136,6 +145,8 @@ class _DurationEstimate:
         )
 
     def _trial_s(self, condition: Condition) -> float:
+        if condition.kind is not TrialKind.PAGE_LOAD:
+            return self._client_trial_s(condition)
         profile = self._profile(condition)
         cost = COSTS[condition.browser]
         total_s = cost.trial_s + self._queries_s(condition) + (longest_rtt_ms(profile) + SETTLE_MS) / 1e3
@@ -143,6 +154,19 @@ class _DurationEstimate:
             total_s += cost.warm_up_s + self._load_s(condition, HandshakeMode.FULL, warm_dns=False)
         warm_dns = condition.dns_connection_state is ConnectionState.WARM
         return total_s + self._load_s(condition, condition.requested_handshake_mode, warm_dns=warm_dns)
+
+    def _client_trial_s(self, condition: Condition) -> float:
+        """Return the seconds of an exchange or a fetch, with a priming or a warm-up query before it."""
+        is_warm = condition.dns_connection_state is ConnectionState.WARM
+        is_primed = not is_warm and condition.requested_dns_handshake_mode is not HandshakeMode.FULL
+        link = self._link(condition)
+        query_s = min(query_link_s(condition.dns_transport, link, names_count=1), QUERY_TIMEOUT_S)
+        if condition.kind is TrialKind.FETCH:
+            query_s += FETCH_ROUND_TRIPS * link.rtt_s
+        asked_s = (2 if is_warm or is_primed else 1) * (query_s + self._answer_delay_s(condition))
+        gap_s = condition.idle_gap_ms / 1e3 if is_warm else 0.0
+        settle_s = (longest_rtt_ms(self._profile(condition)) + CLIENT_SETTLE_MS) / 1e3
+        return CLIENT_COST_S + settle_s + asked_s + gap_s
 
     def _queries_s(self, condition: Condition) -> float:
         """Return the seconds of our own client's queries: over each transport, one after the other."""

@@ -31,7 +31,7 @@ from resolab.errors import ResolabError, StorageError
 from resolab.plan import Plan, trials_a_block
 from resolab.records import TrialFlag
 from resolab.store import Manifest, cpu_ticks, describe_environment, find_finished_trials, other_paths, save_manifest
-from resolab.testbed import TrialResult
+from resolab.trials.trial_result import TrialResult
 
 INSTRUMENT_FAILURES_LIMIT = 3
 """The number of consecutive instrument failures on a path before a campaign gives up."""

@@ -18,7 +18,7 @@ from resolab.campaign.live_run import live_run
 from resolab.campaign.provenance import describe_provenance, list_differences
 from resolab.engine import find_core
 from resolab.plan import Corpus, Plan, trials_a_block
-from resolab.records import FORMAT_VERSION, BrowserName
+from resolab.records import FORMAT_VERSION, BrowserName, TrialKind
 from resolab.store import (
     Environment,
     Manifest,
@@ -30,6 +30,7 @@ from resolab.store import (
 )
 from resolab.store.manifest import ProcessStart, dataset_id
 
+NO_BROWSER = "none"
 _VERSION_OF = {BrowserName.CHROMIUM: chromium_version, BrowserName.FIREFOX: firefox_version}
 
 
@@ -57,7 +58,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
         versions=Versions(
             resolab=resolab.__version__,
             resolab_core=core,
-            browser=next(iter(browsers.values())),
+            browser=next(iter(browsers.values()), NO_BROWSER),
             browsers=browsers,
         ),
         machine=describe_machine(),
@@ -126,6 +127,8 @@ def _stop_reason(progress: CampaignStatus) -> StopReason:
 
 def _browser_versions(plan: Plan) -> dict[str, str]:
     """Return the version of every browser used by the plan; a missing browser is noticed before the run."""
+    if plan.kind is not TrialKind.PAGE_LOAD:
+        return {}
     used = dict.fromkeys(condition.browser for condition in plan.conditions())
     return {str(browser): _VERSION_OF[browser]() for browser in used}
 

@@ -9,6 +9,7 @@ In any case a trial's file exists only when the trial is whole, and the manifest
 import asyncio
 import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,9 +20,11 @@ from resolab.campaign.lock import dataset_lock
 from resolab.campaign.loop import Campaign, MakeTestbed
 from resolab.campaign.remaining_trials import RemainingTrials
 from resolab.errors import ConfigurationError
+from resolab.lab.artifacts import KeptFolders
 from resolab.live import LiveBed
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.live.vantage import place_at
+from resolab.records import TrialKind
 from resolab.store import (
     Manifest,
     RunStatus,
@@ -30,7 +33,9 @@ from resolab.store import (
     load_manifest,
     refuse_published,
 )
-from resolab.testbed import KeptFolders, Testbed
+from resolab.trials.exchange.runner import ExchangeRunner
+from resolab.trials.fetch.runner import FetchRunner
+from resolab.trials.page_load.runner import PageLoadRunner
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +50,24 @@ class CampaignOutcome:
         return self.manifest.status is not RunStatus.FINISHED
 
 
-def make_trial_runner(plan: Plan, seed: int, folder: Path, number: int) -> Testbed | LiveBed:
-    """Make the runner of a campaign's trials: the testbed of a path, or the live bed."""
+LabRunner = PageLoadRunner | ExchangeRunner | FetchRunner
+RUNNERS: Mapping[TrialKind, type[LabRunner]] = {
+    TrialKind.PAGE_LOAD: PageLoadRunner,
+    TrialKind.EXCHANGE: ExchangeRunner,
+    TrialKind.FETCH: FetchRunner,
+}
+"""The runner of each kind of trial in the lab."""
+
+
+def make_trial_runner(plan: Plan, seed: int, folder: Path, number: int) -> LabRunner | LiveBed:
+    """Make the runner of a campaign's trials: of the plan's kind in the lab of a path, or the live bed."""
     # Chromium writes no log into a path with `..` in it, without a word.
     folder = folder.resolve()
     if plan.live is not None:
         return LiveBed(plan, folder)
     # Every testbed counts its browsers, and their logs are named by that.
     netlogs = folder / "netlogs" if number == 1 else folder / "netlogs" / f"path{number}"
-    return Testbed(
+    return RUNNERS[plan.kind](
         plan,
         Corpus.from_project(plan.own_pages),
         seed,

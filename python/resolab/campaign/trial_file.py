@@ -10,11 +10,11 @@ from typing import Protocol
 
 from resolab.campaign.schedule import PlannedTrial
 from resolab.plan import Condition
-from resolab.plan.factors import EVERY_FACTOR
+from resolab.plan.kind import list_written_levels
 from resolab.plan.live import LAB
 from resolab.records import FORMAT_VERSION, TrialEndRecord, TrialRecord
 from resolab.store import TrialWriter
-from resolab.testbed import TrialResult
+from resolab.trials.trial_result import TrialResult
 
 
 class TrialRunner(Protocol):
@@ -59,8 +59,9 @@ def _head(trial: PlannedTrial, vantage_point: str) -> TrialRecord:
         block=trial.block,
         position=trial.position,
         condition=condition.id,
+        kind=condition.kind,
         replicate=condition.replicate,
-        **{factor: getattr(condition, factor) for factor in EVERY_FACTOR},
+        **list_written_levels(condition),
         vantage_point=vantage_point,
         monotonic_ns=time.monotonic_ns(),
         wall_time_unix_ns=time.time_ns(),

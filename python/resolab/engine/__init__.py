@@ -7,19 +7,32 @@ Not for: the meaning of a trial (`campaign`).
 from resolab.engine.gateway import Gateway, GatewaySettings
 from resolab.engine.probes import run_transfer, send_train
 from resolab.engine.process import CoreProcess
-from resolab.engine.programs import Edge, Path, ResolverTarget, Stub, enter_prefix, run_queries
+from resolab.engine.programs import (
+    Edge,
+    FetchOptions,
+    Path,
+    QueryOptions,
+    ResolverTarget,
+    Stub,
+    enter_prefix,
+    run_fetch,
+    run_queries,
+)
 from resolab.installation import find_core
 
 __all__ = [
     "CoreProcess",
     "Edge",
+    "FetchOptions",
     "Gateway",
     "GatewaySettings",
     "Path",
+    "QueryOptions",
     "ResolverTarget",
     "Stub",
     "enter_prefix",
     "find_core",
+    "run_fetch",
     "run_queries",
     "run_transfer",
     "send_train",

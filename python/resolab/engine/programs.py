@@ -6,6 +6,7 @@ For: the command lines of path, edge, stub, query and enter, in one place. Not f
 import ipaddress
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Self
 
@@ -14,6 +15,8 @@ import msgspec
 from resolab.engine.process import LINE_LIMIT_BYTES, CoreProcess
 from resolab.installation import find_core
 from resolab.records import (
+    CoalescingMode,
+    ConnectionState,
     EdgeCloseConnections,
     EdgeCoverNames,
     EdgeFlush,
@@ -29,6 +32,7 @@ from resolab.records import (
     EdgeSetTickets,
     EdgeSummary,
     FailureMode,
+    FetchRecord,
     HandshakeMode,
     KeyExchangeGroup,
     LinkProfile,
@@ -311,30 +315,112 @@ class Stub(_Program):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class QueryOptions:
+    """The connections and messages of queries to a resolver."""
+
+    handshake: HandshakeMode = HandshakeMode.FULL
+    """The handshake of every new connection; a ticket comes from a priming connection before the first query."""
+    connection: ConnectionState = ConnectionState.COLD
+    """Cold: a new connection for each query, or for queries sent together. Warm: one connection for all."""
+    rounds: int = 1
+    """The number of times each name is queried."""
+    pause_ms: int = 0
+    """The pause between two queries, or between two groups of queries sent together."""
+    questions_per_message: int | None = None
+    """The number of queries sent together; `None`: one after the other."""
+    one_by_one: bool = False
+    """True when queries sent together have a message each."""
+    timeout_s: float = QUERY_TIMEOUT_S
+    """The limit of each query; a longer query is a failed query."""
+
+    def arguments(self) -> list[str]:
+        """Return the arguments of `resolab-core query`."""
+        arguments = ["--connection", self.connection.value, "--handshake", self.handshake.value]
+        arguments += ["--timeout-ms", str(round(self.timeout_s * 1000)), "--count", str(self.rounds)]
+        arguments += ["--interval-ms", str(self.pause_ms)] if self.pause_ms else []
+        if self.questions_per_message is not None:
+            arguments += ["--questions-per-message", str(self.questions_per_message)]
+            arguments += ["--one-by-one"] if self.one_by_one else []
+        return arguments
+
+    def longest_s(self, queries_count: int) -> float:
+        """Return the longest duration of all queries, in s, with a priming query before each that needs a ticket."""
+        asked_count = (1 if self.handshake is HandshakeMode.FULL else 2) * self.rounds * queries_count
+        return asked_count * (self.timeout_s + self.pause_ms / 1000)
+
+
 async def run_queries(
     path_pid: int,
     resolvers: Sequence[ResolverTarget],
     qnames: Sequence[str],
+    options: QueryOptions | None = None,
     *,
-    timeout_s: float = QUERY_TIMEOUT_S,
     key_log_file: FilePath | None = None,
 ) -> list[QueryRecord]:
-    """Ask each resolver in turn for each name from the path's client host, with full handshakes.
+    """Ask each resolver in turn for each name from the path's client host, and return the queries' records.
 
-    The first name opens new connections; further names reuse the same connections. A query longer than `timeout_s` is a
-    failed record like any other. Raises only when the client does not end after all queries.
+    Without options, the first name opens a new connection with a full handshake, and further names reuse the
+    connection. A query longer than its limit is a failed record like any other. Raises only when the client does not
+    end after all queries.
     """
+    if options is None:
+        options = QueryOptions(connection=ConnectionState.WARM if len(qnames) > 1 else ConnectionState.COLD)
     records: list[QueryRecord] = []
 
     def keep(record: Record) -> None:
         if isinstance(record, QueryRecord) and record.purpose is QueryPurpose.MEASURED:
             records.append(record)
 
-    connection = "warm" if len(qnames) > 1 else "cold"
-    command = [*enter_prefix(path_pid, "client"), str(find_core()), "query", "--connection", connection]
-    command += ["--handshake", "full", "--timeout-ms", str(round(timeout_s * 1000)), *resolvers[0].arguments()]
+    command = [*enter_prefix(path_pid, "client"), str(find_core()), "query"]
+    command += [*options.arguments(), *resolvers[0].arguments()]
     for resolver in resolvers:
         command += ["--resolver", resolver.url]
     process = await _start("the query", [*command, *qnames], keep, key_log_file=key_log_file)
-    await process.wait(timeout_s * len(qnames) * len(resolvers) + QUERY_PATIENCE_S)
+    await process.wait(options.longest_s(len(qnames) * len(resolvers)) + QUERY_PATIENCE_S)
+    return records
+
+
+FETCH_TIMEOUT_S = 30.0
+"""The time limit of a fetch, in s; a longer fetch is a failed fetch."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchOptions:
+    """The connections of a fetch of a name and a document."""
+
+    mode: CoalescingMode = CoalescingMode.SEPARATE
+    handshake: HandshakeMode = HandshakeMode.FULL
+    """The handshake of every connection; tickets come from a priming fetch before the first."""
+    is_speculative: bool = False
+    """True when the document is requested in the flight of its name's query."""
+    timeout_s: float = FETCH_TIMEOUT_S
+
+
+async def run_fetch(
+    path_pid: int,
+    resolver: ResolverTarget,
+    url: str,
+    options: FetchOptions,
+    *,
+    key_log_file: FilePath | None = None,
+) -> list[FetchRecord]:
+    """Fetch a name and a document from the path's client host; return the records of priming and measured fetches.
+
+    A fetch longer than its limit is a failed record. Raises only when the client does not end after all fetches.
+    """
+    records: list[FetchRecord] = []
+
+    def keep(record: Record) -> None:
+        if isinstance(record, FetchRecord):
+            records.append(record)
+
+    # The private ALPN is negotiated at HTTP/3's address of the resolver.
+    is_private = options.mode is CoalescingMode.PRIVATE_ALPN
+    command = [*enter_prefix(path_pid, "client"), str(find_core()), "fetch", "--mode", options.mode.value]
+    command += ["--handshake", options.handshake.value, "--timeout-ms", str(round(options.timeout_s * 1000))]
+    command += ["--resolver", f"h3://{resolver.name}" if is_private else resolver.url, *resolver.arguments()]
+    command += ["--speculative"] if options.is_speculative else []
+    process = await _start("the fetch", [*command, url], keep, key_log_file=key_log_file)
+    await process.wait(2 * options.timeout_s + QUERY_PATIENCE_S)
     return records

@@ -17,7 +17,7 @@ from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.draft import PlanDraft, plan_text
 from resolab.recordings.browser_load import read_browser_load
 from resolab.records import BrowserName, EdgeRequestRecord
-from resolab.testbed import Testbed
+from resolab.trials.page_load.runner import PageLoadRunner
 
 LIMIT_BEYOND_S = 60.0
 """The limit of a clone's load beyond the page's own load time, in s."""
@@ -54,7 +54,7 @@ async def check_clone(
     corpus = Corpus.from_project(plan.own_pages)
     (condition,) = plan.conditions()
     until_s = max((one.start_ms for one in model.resources), default=0.0) / 1000
-    async with Testbed(plan, corpus, plan.seed) as testbed:
+    async with PageLoadRunner(plan, corpus, plan.seed) as testbed:
         for number in range(1, settings.loads + 1):
             say(f"{model.name} in {settings.browser.value}, load {number} of {settings.loads}")
             asked = ListeningRequest(

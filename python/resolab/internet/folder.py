@@ -12,7 +12,7 @@ import msgspec
 from resolab.errors import ConfigurationError, UsageError
 from resolab.internet.failures import OPT_OUT_FILE
 from resolab.internet.layout import BoxLayout
-from resolab.testbed.scratch import scratch_folder
+from resolab.lab.scratch import scratch_folder
 
 LAYOUT_FILE, OPT_OUT_FOLDER, STATE_FOLDER = "box.json", "opt-out", "state"
 

@@ -10,11 +10,11 @@ from typing import TypeVar
 
 from resolab.internet.layout import BoxOrigin, BoxSite, HostNetwork, Zone, ZoneRecord
 from resolab.internet.standard import SITE_SERVERS, SITES_NETWORK
+from resolab.lab.layout import Http3Offer, site_settings
+from resolab.lab.layout import PageSite as LabSite
+from resolab.lab.sites import assign_sites
 from resolab.plan import Corpus
 from resolab.plan.pages.page_file import registrable_domain
-from resolab.testbed.layout import Http3Offer, site_settings
-from resolab.testbed.layout import PageSite as LabSite
-from resolab.testbed.sites import assign_sites
 
 _T = TypeVar("_T")
 PAGES = (

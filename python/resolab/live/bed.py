@@ -16,6 +16,8 @@ from pathlib import Path
 from resolab.browser import Browser, BrowserSettings
 from resolab.browser.find import chromium_version, firefox_version
 from resolab.errors import MachineError
+from resolab.lab.running_parts import RunningParts
+from resolab.lab.scratch import scratch_folder
 from resolab.live.access_interface import AccessInterface
 from resolab.live.authority import further_authority
 from resolab.live.browsers import MAKERS, LiveBrowsers, LiveBrowserSetup, build_settings, choose_browser_way
@@ -37,9 +39,7 @@ from resolab.manners import (
 )
 from resolab.plan import Condition, LiveSettings, Plan
 from resolab.records import BrowserName, Record, ResolverPath
-from resolab.testbed import TrialResult
-from resolab.testbed.running_parts import RunningParts
-from resolab.testbed.scratch import scratch_folder
+from resolab.trials.trial_result import TrialResult
 
 VERSION_OF: Mapping[BrowserName, Callable[[], str]] = {
     BrowserName.CHROMIUM: chromium_version,

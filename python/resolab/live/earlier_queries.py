@@ -25,7 +25,7 @@ def read_earlier_queries(folder: Path) -> QueryHistory:
         if head is None or end is None or not _is_of_this_start(head):
             continue
         of_trial = next((one for one in records if isinstance(one, LiveTrialRecord)), None)
-        if of_trial is not None and head.resolver_path is ResolverPath.NATIVE:
+        if of_trial is not None and head.browser is not None and head.resolver_path is ResolverPath.NATIVE:
             look_ups = look_ups_expected(
                 of_trial.names, ipv6=of_trial.ipv6, browser=head.browser, dns_transport=head.dns_transport
             )

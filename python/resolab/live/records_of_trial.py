@@ -21,9 +21,9 @@ from resolab.records import (
     ResourceRecord,
     TrialFlag,
 )
-from resolab.testbed.judgement import LoadJudgement, cold_states
-from resolab.testbed.lookup import PageLookup
-from resolab.testbed.records_of_load import LoadContext, page_load_record
+from resolab.trials.page_load.judgement import LoadJudgement, cold_states
+from resolab.trials.page_load.lookup import PageLookup
+from resolab.trials.page_load.records_of_load import LoadContext, page_load_record
 
 
 def load_records(

@@ -49,8 +49,8 @@ from resolab.manners import (
 )
 from resolab.plan import Condition, LiveSettings, LiveSite
 from resolab.records import LiveTrialRecord, QueryRecord, Record, ResolverPath
-from resolab.testbed import TrialResult
-from resolab.testbed.records_of_load import LoadContext
+from resolab.trials.page_load.records_of_load import LoadContext
+from resolab.trials.trial_result import TrialResult
 
 QUERIES_PER_NAME = 3
 """The assumed queries per name of a browser's own resolver: A, AAAA and HTTPS. A browser is free to ask more."""

@@ -3,7 +3,8 @@
 For: `[analysis]`. Not for: the outcomes themselves (`store.outcomes`) or estimates (`stats`).
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from resolab.plan.settings import ChoiceOf, NumberBounds, read_table
 
 
 class OutcomeName(StrEnum):
-    """The outcomes of a page load, by name; `store.outcomes` has a row for each."""
+    """The outcomes of a trial, by name; `store.outcomes` has a row for each."""
 
     PLT = "plt"
     PLT_SUM = "plt_sum"
@@ -20,6 +21,9 @@ class OutcomeName(StrEnum):
     LAST_BYTE = "last_byte"
     FCP = "fcp"
     LCP = "lcp"
+    RESPONSE_TIME = "response_time"
+    FIRST_BYTE = "first_byte"
+    PAGE_COMPLETE = "page_complete"
 
 
 class Estimand(StrEnum):
@@ -50,6 +54,7 @@ class Analysis:
     """The deciding outcome and estimand; a report shows all others in addition."""
 
     primary: Annotated[OutcomeName, ChoiceOf(tuple(OutcomeName))] = OutcomeName.PLT
+    """Without the key, the main outcome of the plan's kind of trial."""
     estimand: Annotated[Estimand, ChoiceOf(tuple(Estimand))] = Estimand.PAIRED_DIFFERENCE
     equivalence_margin_ms: Annotated[float | None, NumberBounds(0, 60_000)] = None
     equivalence_margin_rtts: Annotated[float | None, NumberBounds(0, 100, "Of the link's round trip.")] = None
@@ -62,9 +67,16 @@ class Analysis:
         return EquivalenceMargin(self.equivalence_margin_ms, self.equivalence_margin_rtts)
 
 
-def read_analysis(section: PlanSection) -> Analysis:
-    """Read the deciding outcome, estimand and margin."""
+def read_analysis(section: PlanSection, outcomes: Sequence[OutcomeName]) -> Analysis:
+    """Read the deciding outcome, estimand and margin; without an outcome in the table, the first of `outcomes`."""
+    has_primary = "primary" in section
     analysis = read_table(section, Analysis)
+    if not has_primary:
+        analysis = replace(analysis, primary=outcomes[0])
+    if analysis.primary not in outcomes:
+        section.fail(
+            "primary", f"{str(analysis.primary)!r} is no outcome of these trials; allowed: {', '.join(outcomes)}"
+        )
     if analysis.equivalence_margin_ms is not None and analysis.equivalence_margin_rtts is not None:
         section.fail("", "takes one of equivalence_margin_ms and equivalence_margin_rtts, not both")
     return analysis

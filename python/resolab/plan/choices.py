@@ -12,24 +12,25 @@ from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, NUMBERS, Se
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.section import PlanSection
 from resolab.plan.settings import read_value
+from resolab.records import TrialKind
 
 _OF_CORPUS = ("page", "profile")
 BASELINE_FACTORS = tuple(factor for factor in (*FACTORS, *NAMED_ORDER) if factor not in _OF_CORPUS)
 """The factors available in a baseline: all except page and profile, as comparisons stay within these two."""
 
 
-def read_exclusion(section: PlanSection, corpus: Corpus | None) -> Selection:
+def read_exclusion(section: PlanSection, corpus: Corpus | None, kind: TrialKind) -> Selection:
     """Read one table of levels by factor; levels absent from the plan are allowed."""
-    selection = _selection(section, _vocabularies(corpus))
+    selection = _selection(section, _vocabularies(corpus, kind))
     section.finish()
     if not selection:
         section.fail("", "names no factor, and so would take out every condition")
     return selection
 
 
-def read_repeat(section: PlanSection, corpus: Corpus | None) -> Repeat:
+def read_repeat(section: PlanSection, corpus: Corpus | None, kind: TrialKind) -> Repeat:
     """Read the conditions to run as copies, and the number of copies; without a factor, all conditions."""
-    selection = _selection(section, _vocabularies(corpus))
+    selection = _selection(section, _vocabularies(corpus, kind))
     repeat = Repeat(selection, times=read_value(section, Repeat, "times"))
     section.finish()
     return repeat
@@ -43,12 +44,13 @@ def read_baseline(section: PlanSection, plan: Plan) -> Baseline:
     words = {
         factor: section.take_optional_word(factor, plan.words(factor), NUMBERS.get(factor))
         for factor in EVERY_FACTOR
-        if factor not in _OF_CORPUS
+        if factor not in _OF_CORPUS and DECLARED[factor].belongs_to(plan.kind)
     }
     section.finish()
     given = {factor: word for factor, word in words.items() if word is not None}
     if not given:
-        section.fail("", f"names no level; give at least one of {', '.join(BASELINE_FACTORS)}")
+        known = [factor for factor in BASELINE_FACTORS if DECLARED[factor].belongs_to(plan.kind)]
+        section.fail("", f"names no level; give at least one of {', '.join(known)}")
     return Baseline({factor: parse_level(factor, word) for factor, word in given.items()})
 
 
@@ -56,18 +58,21 @@ def read_comparison(section: PlanSection, plan: Plan) -> ComparisonRule:
     """Read one comparison: the treated conditions, and the levels of their baseline."""
     name = section.text("name")
     treatment = section.section("treatment")
-    selection = _selection(treatment, {factor: plan.words(factor) for factor in EVERY_FACTOR})
+    known = [factor for factor in EVERY_FACTOR if DECLARED[factor].belongs_to(plan.kind)]
+    selection = _selection(treatment, {factor: plan.words(factor) for factor in known})
     treatment.finish()
     if not selection:
-        treatment.fail("", f"names no level; give at least one of {', '.join(EVERY_FACTOR)}")
+        treatment.fail("", f"names no level; give at least one of {', '.join(known)}")
     rule = ComparisonRule(name, selection, read_baseline(section.section("baseline"), plan))
     section.finish()
     return rule
 
 
-def _vocabularies(corpus: Corpus | None) -> dict[str, Sequence[str] | None]:
+def _vocabularies(corpus: Corpus | None, kind: TrialKind) -> dict[str, Sequence[str] | None]:
     """List the allowed words of each factor; `None` when any word is allowed."""
-    words: dict[str, Sequence[str] | None] = {factor: DECLARED[factor].words for factor in EVERY_FACTOR}
+    words: dict[str, Sequence[str] | None] = {
+        factor: DECLARED[factor].words for factor in EVERY_FACTOR if DECLARED[factor].belongs_to(kind)
+    }
     return words if corpus is None else {**words, "page": corpus.pages(), "profile": corpus.profiles()}
 
 

@@ -25,9 +25,16 @@ from resolab.records import (
     NameResolution,
     PageSpeculation,
     QueryGathering,
+    QuestionPacking,
     ResolverCache,
     ResolverPath,
+    TrialKind,
 )
+
+EVERY_KIND = frozenset(TrialKind)
+_EXCHANGE = frozenset({TrialKind.EXCHANGE})
+_LOAD_OR_EXCHANGE = frozenset({TrialKind.PAGE_LOAD, TrialKind.EXCHANGE})
+_LOAD_OR_FETCH = frozenset({TrialKind.PAGE_LOAD, TrialKind.FETCH})
 
 
 def sends_doh(one: ConditionLevels) -> bool:
@@ -41,8 +48,17 @@ def goes_by_gateway(one: ConditionLevels) -> bool:
 
 
 def _has_sharing(one: ConditionLevels) -> bool:
-    """Return True when connection sharing is configurable: by a gateway, or by servers sending an ORIGIN frame."""
-    return goes_by_gateway(one) or one.connection_sharing == ConnectionSharing.ORIGIN_FRAME
+    """Return True when connection sharing is configurable: by a gateway, a fetch, or servers with an ORIGIN frame."""
+    return goes_by_gateway(one) or _fetches(one) or one.connection_sharing == ConnectionSharing.ORIGIN_FRAME
+
+
+def _fetches(one: ConditionLevels) -> bool:
+    return getattr(one, "kind", None) is TrialKind.FETCH
+
+
+def _requests_early(one: ConditionLevels) -> bool:
+    """Return True when the document can be requested in the flight of its name's query."""
+    return goes_by_gateway(one) or _fetches(one)
 
 
 def _goes_by_stub(one: ConditionLevels) -> bool:
@@ -61,6 +77,10 @@ def _asks_over_connection(one: ConditionLevels) -> bool:
     return one.dns_transport not in WITHOUT_CONNECTION
 
 
+def _keeps_connection(one: ConditionLevels) -> bool:
+    return one.dns_connection_state == ConnectionState.WARM
+
+
 def _shakes_hands_to_ask(one: ConditionLevels) -> bool:
     return has_handshake(one.dns_transport) and one.dns_connection_state == ConnectionState.COLD
 
@@ -72,9 +92,10 @@ class Condition:
     A field with `FactorOptions` is a factor. In the order of the fields, the levels make the condition's identifier.
     """
 
-    page: Annotated[str, FactorOptions(subject=FactorSubject.PAGE)]
-    profile: Annotated[str, FactorOptions(subject=FactorSubject.NETWORK)]
-    dns_transport: Annotated[DnsTransport, FactorOptions()]
+    page: Annotated[str, FactorOptions(subject=FactorSubject.PAGE, kinds=EVERY_KIND)]
+    """In an exchange, the page with the queried names."""
+    profile: Annotated[str, FactorOptions(subject=FactorSubject.NETWORK, kinds=EVERY_KIND)]
+    dns_transport: Annotated[DnsTransport, FactorOptions(kinds=EVERY_KIND)]
     http_version: Annotated[HttpVersion, FactorOptions(subject=FactorSubject.PAGE)]
     requested_handshake_mode: Annotated[
         HandshakeMode,
@@ -118,18 +139,26 @@ class Condition:
     ] = None
     """`None`: the browser's default."""
     dns_connection_state: Annotated[
-        ConnectionState, FactorOptions(labels={"cold": "DNS cold", "warm": "DNS warm"}, applies=_asks_over_connection)
+        ConnectionState,
+        FactorOptions(
+            labels={"cold": "DNS cold", "warm": "DNS warm"}, applies=_asks_over_connection, kinds=_LOAD_OR_EXCHANGE
+        ),
     ] = ConnectionState.COLD
     requested_dns_handshake_mode: Annotated[
         HandshakeMode,
         FactorOptions(
             labels={"full": "DNS full", "resumed": "DNS resumed", "zero_rtt": "DNS 0-RTT"},
             applies=_shakes_hands_to_ask,
+            kinds=EVERY_KIND,
         ),
     ] = HandshakeMode.FULL
-    resolver_extra_rtt_ms: Annotated[float, FactorOptions(bounds=(0.0, 10_000.0), subject=FactorSubject.RESOLVER)] = 0.0
+    resolver_extra_rtt_ms: Annotated[
+        float, FactorOptions(bounds=(0.0, 10_000.0), subject=FactorSubject.RESOLVER, kinds=EVERY_KIND)
+    ] = 0.0
     """The resolver's distance beyond the access link, in ms, both directions together."""
-    resolver_cache: Annotated[ResolverCache, FactorOptions(subject=FactorSubject.RESOLVER)] = ResolverCache.HIT
+    resolver_cache: Annotated[ResolverCache, FactorOptions(subject=FactorSubject.RESOLVER, kinds=EVERY_KIND)] = (
+        ResolverCache.HIT
+    )
     browser_preset: Annotated[BrowserPreset | None, FactorOptions(absent_word="none", subject=FactorSubject.CLIENT)] = (
         None
     )
@@ -144,12 +173,15 @@ class Condition:
                 "resolver_connection": "on the resolver's connection",
             },
             applies=_has_sharing,
+            kinds=_LOAD_OR_FETCH,
         ),
     ] = ConnectionSharing.SEPARATE
     """The connections shared by a gateway among a page's names; with `origin_frame` servers announce their origins."""
     speculation: Annotated[
         PageSpeculation,
-        FactorOptions(labels={"off": "in turn", "document": "speculative"}, applies=goes_by_gateway),
+        FactorOptions(
+            labels={"off": "in turn", "document": "speculative"}, applies=_requests_early, kinds=_LOAD_OR_FETCH
+        ),
     ] = PageSpeculation.OFF
     """True when a gateway requests the document in the flight of its name's query."""
     query_gathering: Annotated[
@@ -164,12 +196,30 @@ class Condition:
     """True when a stub has the answers for the page's names before the browser's queries."""
     resolver_miss_ratio: Annotated[float, FactorOptions(bounds=(0.0, 1.0))] = 0.0
     """Share of a page's names missing from the resolver's cache, drawn name by name for each block."""
+    idle_gap_ms: Annotated[int, FactorOptions(bounds=(0, 600_000), applies=_keeps_connection, kinds=_EXCHANGE)] = 0
+    """The pause between the warm-up's query and the measured query over the same connection, in ms."""
+    names_count: Annotated[int, FactorOptions(bounds=(1, 64), kinds=_EXCHANGE)] = 1
+    """The number of names queried at the same time."""
+    question_packing: Annotated[
+        QuestionPacking,
+        FactorOptions(
+            labels={"separate": "a message a question", "one_message": "all questions in one message"},
+            kinds=_EXCHANGE,
+        ),
+    ] = QuestionPacking.SEPARATE
+    """The messages of the queries for several names; `one_message` needs partial responses."""
     resolver: Annotated[str, FactorOptions(subject=FactorSubject.RESOLVER)] = LAB
     """The resolver's name in a live plan."""
     named: tuple[str, ...] = ()
     """The optional factors named by the plan, and therefore present in the identifier."""
+    kind: TrialKind = TrialKind.PAGE_LOAD
     replicate: int = 1
     """The number of the copy, for a condition repeated by the plan; copies are compared only with each other."""
+
+    @property
+    def page_handshake_mode(self) -> HandshakeMode:
+        """The handshake requested for the page's connection; a fetch requests the same handshake everywhere."""
+        return self.requested_dns_handshake_mode if self.kind is TrialKind.FETCH else self.requested_handshake_mode
 
     @property
     def first(self) -> "Condition":
@@ -178,18 +228,29 @@ class Condition:
 
     @property
     def id(self) -> str:
-        """The levels joined in the order of the factors, e.g. `example.4g.doq.h3.zero_rtt`.
+        """The levels joined in the order of the factors, e.g. `example.4g.doq.h3.zero_rtt`, or `4g.doq` of an exchange.
 
         The levels of the optional factors the plan names follow, e.g. `example.4g.doh.h3.full.firefox.native`, then
         `copy2` for a second copy.
         """
-        words = [DECLARED[factor].format_level(getattr(self, factor)) for factor in (*_IN_EVERY_PLAN, *self.named)]
+        factors = (*list_needed_factors(self.kind), *self.named)
+        words = [DECLARED[factor].format_level(getattr(self, factor)) for factor in factors]
         return ".".join([*words, *([f"copy{self.replicate}"] if self.replicate > 1 else [])])
 
 
 DECLARED: Mapping[str, Factor] = read_factors(Condition)
 """Every factor by name, in the order of the levels in a condition's identifier."""
-_IN_EVERY_PLAN = [name for name, one in DECLARED.items() if not one.is_optional and not one.about.of_transport]
+_IN_EVERY_PLAN = tuple(name for name, one in DECLARED.items() if not one.is_optional and not one.about.of_transport)
+_NEEDED: Mapping[TrialKind, tuple[str, ...]] = {
+    TrialKind.PAGE_LOAD: _IN_EVERY_PLAN,
+    TrialKind.EXCHANGE: ("profile", "dns_transport"),
+    TrialKind.FETCH: ("page", "profile", "dns_transport"),
+}
+
+
+def list_needed_factors(kind: TrialKind) -> tuple[str, ...]:
+    """List the factors that every plan of a kind names, in the order of a condition's identifier."""
+    return _NEEDED[kind]
 
 
 @dataclass(frozen=True, slots=True)

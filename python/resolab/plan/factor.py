@@ -9,6 +9,8 @@ from enum import Enum, StrEnum, auto
 from types import NoneType
 from typing import Any, Protocol, get_args, get_type_hints
 
+from resolab.records import TrialKind
+
 
 class ConditionLevels(Protocol):
     """A condition, or a table's row with a condition's levels; input for deciding about other factors' levels."""
@@ -63,6 +65,8 @@ class FactorOptions:
     """The part of a trial described by the factor."""
     of_transport: bool = False
     """True when a plan sets the factor for each transport, in a separate table, outside the factors."""
+    kinds: frozenset[TrialKind] = frozenset({TrialKind.PAGE_LOAD})
+    """The kinds of trial with this factor; in trials of other kinds the factor has no meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,10 @@ class Factor:
     def is_optional(self) -> bool:
         """Return True when a plan may omit the factor."""
         return self.default is not MISSING
+
+    def belongs_to(self, kind: TrialKind) -> bool:
+        """Return True when trials of a kind have the factor."""
+        return kind in self.about.kinds
 
     @property
     def words(self) -> tuple[str, ...] | None:

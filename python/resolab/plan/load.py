@@ -13,18 +13,18 @@ from typing import Any
 from resolab.errors import ConfigurationError
 from resolab.plan.analysis import read_analysis
 from resolab.plan.choices import read_baseline, read_comparison, read_exclusion, read_repeat
-from resolab.plan.condition import Baseline, Factors
+from resolab.plan.condition import DECLARED, Baseline, Factors, list_needed_factors
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import (
-    FACTORS,
+    EVERY_FACTOR,
     FREE_NAMES,
-    NAMED_ORDER,
     NUMBERS,
     OPTIONAL_FACTORS,
     list_allowed_words,
     parse_level,
 )
 from resolab.plan.key_exchange import read_key_exchange
+from resolab.plan.kind import KIND_RULES, list_factors_of_kind
 from resolab.plan.live.network import live_table
 from resolab.plan.live.settings import LiveSettings
 from resolab.plan.model import HIGHEST_SEED, Plan
@@ -49,7 +49,7 @@ from resolab.plan.settings import (
 )
 from resolab.plan.support import check_baselines, check_combinations, check_comparisons, check_gateway, check_repeats
 from resolab.plan.unit import check_unit, pool_pages
-from resolab.records import DnsTransport, HttpVersion, ResolverPath
+from resolab.records import DnsTransport, HttpVersion, ResolverPath, TrialKind
 
 
 def load_plan(path: Path, corpus: Corpus | None = None, *, seed: int | None = None, blocks: int | None = None) -> Plan:
@@ -130,14 +130,17 @@ def _read_pages(
 def _build_plan(top: PlanSection, corpus: Corpus | None, *, live: LiveSettings | None, **given: Any) -> Plan:
     # Sites and the machine's own network stand in no corpus.
     named_in = None if live is not None else corpus
-    factors = _factors(top.section("factors"), named_in)
+    kind = read_value(top, Plan, "kind")
+    _refuse_tables(top, kind, live=live is not None)
+    factors = _factors(top.section("factors"), named_in, kind)
     if live is None:
         _refuse_the_lives(top, factors)
-    paths, factors = _resolver_paths(top.section("resolver_path"), factors)
+    paths, factors = _read_resolver_paths(top, factors, kind)
     design = read_table(top.section("design", required=False), Design)
     plan = Plan(
         name=_name(top, corpus),
         question=top.text("question"),
+        kind=kind,
         seed=read_value(top, Plan, "seed"),
         blocks=len(factors.page)
         if "blocks" not in top and design.unit is Unit.PAGE
@@ -145,12 +148,12 @@ def _build_plan(top: PlanSection, corpus: Corpus | None, *, live: LiveSettings |
         factors=factors,
         resolver_path=paths,
         baseline=Baseline({}),
-        exclude=tuple(read_exclusion(one, named_in) for one in top.tables("exclude")),
-        repeat=tuple(read_repeat(one, named_in) for one in top.tables("repeat")),
+        exclude=tuple(read_exclusion(one, named_in, kind) for one in top.tables("exclude")),
+        repeat=tuple(read_repeat(one, named_in, kind) for one in top.tables("repeat")),
         design=design,
         live=live,
         **given,
-        **_settings(top),
+        **_settings(top, kind),
     )
     plan = replace(plan, baseline=read_baseline(top.section("baseline"), plan))
     return replace(plan, comparison_rules=tuple(read_comparison(one, plan) for one in top.tables("comparison")))
@@ -163,7 +166,16 @@ def _table(text: str, source: str) -> Mapping[str, Any]:
         raise ConfigurationError(f"{source}: not valid TOML: {error}") from error
 
 
-def _settings(top: PlanSection) -> dict[str, Any]:
+def _refuse_tables(top: PlanSection, kind: TrialKind, *, live: bool) -> None:
+    refused = KIND_RULES[kind].refused_tables
+    if live and "network" in refused:
+        top.fail("kind", f"{str(kind)!r} is for the lab; leave out [network]")
+    for table in refused:
+        if table in top:
+            top.fail(table, f"has no meaning with kind = {str(kind)!r}; remove it")
+
+
+def _settings(top: PlanSection, kind: TrialKind) -> dict[str, Any]:
     """Read the tables independent of all others, by the plan's field."""
     tables = {
         "limits": Limits,
@@ -176,7 +188,7 @@ def _settings(top: PlanSection) -> dict[str, Any]:
         **{key: read_table(top.section(key, required=False), table) for key, table in tables.items()},
         "stop": read_stop(top.section("stop", required=False)) if "stop" in top else None,
         "key_exchange": read_key_exchange(top.section("key_exchange", required=False)),
-        "analysis": read_analysis(top.section("analysis", required=False)),
+        "analysis": read_analysis(top.section("analysis", required=False), KIND_RULES[kind].outcomes),
     }
 
 
@@ -190,8 +202,22 @@ def _check_whole(source: str, plan: Plan, corpus: Corpus) -> None:
     check_comparisons(source, compared)
     if plan.live is not None:
         return
+    _check_names_count(source, compared, corpus)
     check_shared_names(source, plan, corpus, compared.conditions())
     check_told_names(source, compared, _hosts(source, plan, corpus, drawn=tells_names(compared)))
+
+
+def _check_names_count(source: str, plan: Plan, corpus: Corpus) -> None:
+    """Refuse an exchange of more names than a page has."""
+    asked = max(one.names_count for one in plan.conditions())
+    if asked == 1:
+        return
+    for page in plan.factors.page:
+        count = len(corpus.hosts_of_model(page) if corpus.is_model(page) else corpus.read_pages([page])[0].hosts)
+        if count < asked:
+            problem = f"{asked} names are more than the {count} of page {page}"
+            remedy = "take a page of more names, or draw one: [pages] generated (docs/formats/plan.md)"
+            raise ConfigurationError(f"{source}: factors.names_count: {problem}; {remedy}")
 
 
 def _hosts(source: str, plan: Plan, corpus: Corpus, *, drawn: bool) -> list[str]:
@@ -229,16 +255,23 @@ def _check_own_pages(top: PlanSection, own: Mapping[str, PlanPageSource], corpus
             top.fail("factors.page", f"{folder} has no page.toml; `resolab page new {folder}` writes one")
 
 
-def _factors(section: PlanSection, corpus: Corpus | None) -> Factors:
+def _factors(section: PlanSection, corpus: Corpus | None, kind: TrialKind) -> Factors:
+    fixed = KIND_RULES[kind].fixed_levels
     levels: dict[str, tuple[Any, ...]] = {
-        **{factor: (level,) for factor, level in OPTIONAL_FACTORS.items()},
-        "page": _page_names(section, corpus),
+        **{factor: (level,) for factor, level in (*OPTIONAL_FACTORS.items(), *fixed.items())},
         "profile": _names(section, "profile", corpus.profiles() if corpus else None),
     }
-    for factor in FACTORS[2:]:
-        words = section.levels(factor, list_allowed_words(factor))
-        levels[factor] = tuple(parse_level(factor, word) for word in words)
-    named = set()
+    if "page" in section or "page" not in fixed:
+        levels["page"] = _page_names(section, corpus)
+    named = {"page"} & fixed.keys() if "page" in section else set[str]()
+    for factor in EVERY_FACTOR:
+        if factor in section and not DECLARED[factor].belongs_to(kind) and not DECLARED[factor].about.of_transport:
+            factors = ", ".join(list_factors_of_kind(kind))
+            section.fail(factor, f"is no factor with kind = {str(kind)!r}; its factors: {factors}")
+    for factor in list_needed_factors(kind):
+        if factor not in ("page", "profile"):
+            words = section.levels(factor, list_allowed_words(factor))
+            levels[factor] = tuple(parse_level(factor, word) for word in words)
     for factor in OPTIONAL_FACTORS:
         bounds = NUMBERS.get(factor)
         known = None if bounds or factor in FREE_NAMES else list_allowed_words(factor)
@@ -247,7 +280,7 @@ def _factors(section: PlanSection, corpus: Corpus | None) -> Factors:
             levels[factor] = tuple(parse_level(factor, word) for word in given)
             named.add(factor)
     section.finish()
-    return Factors(levels, named=tuple(factor for factor in NAMED_ORDER if factor in named))
+    return Factors(levels, named=tuple(factor for factor in DECLARED if factor in named))
 
 
 def _refuse_the_lives(top: PlanSection, factors: Factors) -> None:
@@ -280,6 +313,16 @@ def _check_names(section: PlanSection, key: str, names: tuple[str, ...]) -> None
             section.fail(key, f"{name!r} is no name; use letters, digits, - and _")
 
 
+def _read_resolver_paths(
+    top: PlanSection, factors: Factors, kind: TrialKind
+) -> tuple[Mapping[DnsTransport, tuple[ResolverPath, ...]], Factors]:
+    """Read the path to each transport; a kind of trial without a browser has a single path."""
+    fixed = KIND_RULES[kind].resolver_path
+    if fixed is not None:
+        return dict.fromkeys(factors.dns_transport, (fixed,)), factors
+    return _resolver_paths(top.section("resolver_path"), factors)
+
+
 def _resolver_paths(
     section: PlanSection, factors: Factors
 ) -> tuple[Mapping[DnsTransport, tuple[ResolverPath, ...]], Factors]:
@@ -295,7 +338,7 @@ def _resolver_paths(
     named = {*factors.named, *(["resolver_path"] if is_factor else [])}
     return (
         {transport: given[transport] for transport in factors.dns_transport},
-        replace(factors, named=tuple(factor for factor in NAMED_ORDER if factor in named)),
+        replace(factors, named=tuple(factor for factor in DECLARED if factor in named)),
     )
 
 

@@ -19,6 +19,7 @@ from resolab.plan.pages.own_pages import PlanPageSource
 from resolab.plan.preset_levels import find_fixed_levels
 from resolab.plan.settings import (
     HIGHEST_BLOCKS,
+    ChoiceOf,
     Design,
     EdgeSettings,
     Instrument,
@@ -30,7 +31,7 @@ from resolab.plan.settings import (
     StopSettings,
     Unit,
 )
-from resolab.records import DnsTransport, ResolverPath
+from resolab.records import DnsTransport, ResolverPath, TrialKind
 
 HIGHEST_SEED = 2**63 - 1
 
@@ -56,6 +57,8 @@ class Plan:
     factors: Factors
     resolver_path: Mapping[DnsTransport, tuple[ResolverPath, ...]]
     baseline: Baseline
+    kind: Annotated[TrialKind, ChoiceOf(tuple(TrialKind))] = TrialKind.PAGE_LOAD
+    """The measured part of every trial."""
     exclude: tuple[Selection, ...] = ()
     limits: Limits = field(default_factory=Limits)
     instrument: Instrument = field(default_factory=Instrument)
@@ -96,7 +99,7 @@ class Plan:
         names = (*FACTORS, *OPTIONAL_FACTORS)
         given = (dict(zip(names, levels, strict=True)) for levels in itertools.product(*map(self._levels, names)))
         return [
-            self._set_absent_factors(Condition(**levels, resolver_path=path, named=self.factors.named))
+            self._set_absent_factors(Condition(**levels, resolver_path=path, named=self.factors.named, kind=self.kind))
             for levels in given
             for path in self.resolver_path[levels["dns_transport"]]
         ]
@@ -123,7 +126,11 @@ class Plan:
     def list_varying_factors(self) -> tuple[str, ...]:
         """List the named optional factors with differing levels in the conditions, in the order of identifiers."""
         conditions = self.conditions()
-        return tuple(factor for factor in self.factors.named if len({getattr(one, factor) for one in conditions}) > 1)
+        return tuple(
+            factor
+            for factor in self.factors.named
+            if factor != "page" and len({getattr(one, factor) for one in conditions}) > 1
+        )
 
     def find_baseline(self, condition: Condition) -> Condition:
         """Find the baseline of `condition`, on the same page and profile; may be the condition itself.

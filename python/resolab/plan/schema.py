@@ -9,8 +9,10 @@ from typing import Any
 
 from resolab.plan.analysis import Analysis
 from resolab.plan.choices import BASELINE_FACTORS
+from resolab.plan.condition import DECLARED, list_needed_factors
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, FREE_NAMES, NUMBERS, OPTIONAL_FACTORS, list_allowed_words
 from resolab.plan.key_exchange import key_exchange_schema
+from resolab.plan.kind import KIND_RULES
 from resolab.plan.live.schema import live_tables
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.pages.page_levels import GeneratedPages
@@ -26,7 +28,7 @@ from resolab.plan.settings import (
     Unit,
     describe_setting,
 )
-from resolab.records import DnsTransport
+from resolab.records import DnsTransport, TrialKind
 
 Schema = dict[str, Any]
 _UNIT_PAGE: Schema = {"properties": {"unit": {"const": str(Unit.PAGE)}}, "required": ["unit"]}
@@ -45,6 +47,7 @@ def plan_schema() -> Schema:
                 "question": {"type": "string"},
                 "seed": describe_setting(Plan, "seed"),
                 "blocks": describe_setting(Plan, "blocks"),
+                "kind": describe_setting(Plan, "kind"),
                 "factors": _factors(),
                 "pages": _table(
                     {"generated": _table(_keys(GeneratedPages), required=("count",)), **_keys(PageSettings)}
@@ -73,14 +76,26 @@ def plan_schema() -> Schema:
             "properties": {"factors": {"required": ["resolver", "dns_transport"]}},
         },
         "else": {
-            "required": ["resolver_path"],
-            "properties": {"factors": {"required": list(FACTORS[1:])}},
             "allOf": [
                 {"anyOf": [{"required": ["blocks"]}, {"properties": {"design": _UNIT_PAGE}, "required": ["design"]}]},
-                {"anyOf": [{"properties": {"factors": {"required": ["page"]}}}, _HAS_DRAWN_PAGES]},
+                *(_rules_of_kind(kind) for kind in TrialKind),
             ],
         },
     }
+
+
+def _rules_of_kind(kind: TrialKind) -> Schema:
+    """Return the needed factors and the refused tables of a kind of trial, for the plans of this kind."""
+    needed = [factor for factor in list_needed_factors(kind) if factor != "page"]
+    rules: list[Schema] = [{"properties": {"factors": {"required": needed}}}]
+    if "page" in list_needed_factors(kind):
+        rules.append({"anyOf": [{"properties": {"factors": {"required": ["page"]}}}, _HAS_DRAWN_PAGES]})
+    if KIND_RULES[kind].resolver_path is None:
+        rules.append({"required": ["resolver_path"]})
+    rules += [{"not": {"required": [table]}} for table in KIND_RULES[kind].refused_tables]
+    is_default = kind is TrialKind.PAGE_LOAD
+    chosen: Schema = {"properties": {"kind": {"const": str(kind)}}} | ({} if is_default else {"required": ["kind"]})
+    return {"if": chosen, "then": {"allOf": rules}}
 
 
 def _table(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
@@ -95,7 +110,7 @@ def _table(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
 def _word(factor: str) -> Schema:
     if factor in NUMBERS:
         low, high = NUMBERS[factor]
-        return {"type": "number", "minimum": low, "maximum": high}
+        return {"type": "integer" if DECLARED[factor].kind is int else "number", "minimum": low, "maximum": high}
     return (
         {"type": "string"} if factor in {"page", "profile", *FREE_NAMES} else {"enum": list(list_allowed_words(factor))}
     )

@@ -108,13 +108,15 @@ class PlanSection:
         return None
 
     def _spell_number(self, key: str, value: object, bounds: Bounds | None) -> object:
-        """Turn a number within bounds into a word."""
+        """Turn a number within bounds into a word; whole bounds ask for a whole number."""
         if bounds is None:
             return value
         low, high = bounds
+        if isinstance(low, int) and isinstance(value, float):
+            self.fail(key, f"must hold whole numbers from {low} to {high}, not {value!r}")
         if not isinstance(value, (int, float)) or isinstance(value, bool) or not low <= value <= high:
             self.fail(key, f"must hold numbers from {low:g} to {high:g}, not {value!r}")
-        return f"{value:g}"
+        return str(value) if isinstance(low, int) else f"{value:g}"
 
     def is_list(self, key: str) -> bool:
         """Return True when a key exists and holds a list."""

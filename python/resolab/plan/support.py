@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from resolab.errors import ConfigurationError
 from resolab.plan.analysis import Estimand
 from resolab.plan.comparison import ComparisonKind
-from resolab.plan.condition import Baseline, Condition
+from resolab.plan.condition import DECLARED, Baseline, Condition
 from resolab.plan.factors import NAMED_ORDER, Selection, format_level, list_allowed_words, selects
 from resolab.plan.model import Plan
 from resolab.plan.settings import DecisionCriterion, StopSettings
@@ -21,7 +21,15 @@ from resolab.protocols import (
     WITHOUT_HTTP,
     transport_label,
 )
-from resolab.records import ConnectionSharing, DnsTransport, PageSpeculation, ResolverCache, ResolverPath
+from resolab.records import (
+    ConnectionSharing,
+    ConnectionState,
+    DnsTransport,
+    PageSpeculation,
+    ResolverCache,
+    ResolverPath,
+    TrialKind,
+)
 from resolab.toml_text import value_text
 
 
@@ -31,6 +39,14 @@ class ImpossibleLevels:
 
     levels: Selection
     reason: str
+    only_kind: TrialKind | None = None
+    """The only kind of trial with the rule; `None`: every kind with all factors of the rule."""
+
+    def belongs_to(self, kind: TrialKind) -> bool:
+        """Return True when trials of a kind have all factors of the rule."""
+        if self.only_kind not in (None, kind):
+            return False
+        return all(DECLARED[factor].belongs_to(kind) for factor in self.levels)
 
 
 def _join_names(transports: Sequence[str], joint: str) -> str:
@@ -160,6 +176,20 @@ IMPOSSIBLE = (
         "only the stub has answers before the browser asks",
     ),
     ImpossibleLevels({**_ON_RESOLVERS, "http_version": _OVER_TCP}, "pages on DoH3's connection are pages over h3"),
+    ImpossibleLevels(
+        {"dns_transport": _but("dns_transport", "doh3", "doq")},
+        "a fetch has its name over QUIC",
+        only_kind=TrialKind.FETCH,
+    ),
+    ImpossibleLevels(
+        {"connection_sharing": _but("connection_sharing", "separate", "resolver_connection")},
+        "a fetch has the page on its own connection or on the resolver's",
+        only_kind=TrialKind.FETCH,
+    ),
+    ImpossibleLevels(
+        {"names_count": ("1",), "question_packing": ("one_message",)},
+        "one name makes one question: there is nothing to put into the same message",
+    ),
     ImpossibleLevels({"browser": ("chromium",), **_H20}, "the preset h20 is Firefox's"),
     ImpossibleLevels({"browser": ("firefox",), **_S24}, "the preset s24 is Chromium's"),
     ImpossibleLevels({"http_version": _but("http_version", "h2"), **_H20}, "the preset h20 has pages over h2"),
@@ -183,6 +213,12 @@ IMPOSSIBLE = (
 
 
 @functools.cache
+def _forbid_gap_on_cold_connection(gap: str) -> ImpossibleLevels:
+    levels = {"dns_connection_state": ("cold",), "idle_gap_ms": (gap,)}
+    return ImpossibleLevels(levels, "a new connection has no pause before its first query")
+
+
+@functools.cache
 def _forbid_two_misses(ratio: str) -> ImpossibleLevels:
     levels = {"resolver_cache": ("miss",), "resolver_miss_ratio": (ratio,)}
     return ImpossibleLevels(levels, "a resolver that lacks every name lacks no share of them beside")
@@ -192,7 +228,9 @@ def impossible(condition: Condition) -> ImpossibleLevels | None:
     """Find out why a condition cannot be."""
     if condition.resolver_miss_ratio and condition.resolver_cache is ResolverCache.MISS:
         return _forbid_two_misses(format_level(condition.resolver_miss_ratio, "resolver_miss_ratio"))
-    return next((one for one in IMPOSSIBLE if selects(one.levels, condition)), None)
+    if condition.idle_gap_ms and condition.dns_connection_state is ConnectionState.COLD:
+        return _forbid_gap_on_cold_connection(format_level(condition.idle_gap_ms, "idle_gap_ms"))
+    return next((one for one in IMPOSSIBLE if one.belongs_to(condition.kind) and selects(one.levels, condition)), None)
 
 
 def check_combinations(source: str, plan: Plan) -> None:

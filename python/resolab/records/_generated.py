@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.21"
+FORMAT_VERSION = "1.22"
 
 
 class AddressProof(enum.StrEnum):
@@ -877,6 +877,7 @@ class FetchRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     purpose: QueryPurpose
     sequence: int
     time_origin_ns: int
+    limit_ns: int | None = None
     requested_handshake_mode: HandshakeMode
     connections: list[FetchConnection]
     query_start_ns: int | None = None
@@ -1685,6 +1686,13 @@ class QueryRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     group_sequence: int | None = None
 
 
+class QuestionPacking(enum.StrEnum):
+    """The messages of queries sent at the same time."""
+
+    SEPARATE = "separate"
+    ONE_MESSAGE = "one_message"
+
+
 class QuestionsHandling(enum.StrEnum):
     """The handling of a message's questions."""
 
@@ -1802,6 +1810,14 @@ class ResolverPath(enum.StrEnum):
     GATEWAY = "gateway"
 
 
+class TrialKind(enum.StrEnum):
+    """The measured part of a trial."""
+
+    PAGE_LOAD = "page_load"
+    EXCHANGE = "exchange"
+    FETCH = "fetch"
+
+
 class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="trial"):
     """The first line of a trial's file."""
 
@@ -1810,13 +1826,14 @@ class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     block: int
     position: int
     condition: str
+    kind: TrialKind = TrialKind.PAGE_LOAD
     page: str
     profile: str
     dns_transport: DnsTransport
-    resolver_path: ResolverPath
-    http_version: HttpVersion
-    requested_handshake_mode: HandshakeMode
-    browser: BrowserName = BrowserName.CHROMIUM
+    resolver_path: ResolverPath | None = None
+    http_version: HttpVersion | None = None
+    requested_handshake_mode: HandshakeMode | None = None
+    browser: BrowserName | None = BrowserName.CHROMIUM
     h3_discovery: H3Discovery = H3Discovery.FORCED
     name_resolution: NameResolution = NameResolution.BUILT_IN
     doh_method: DohMethod | None = None
@@ -1831,6 +1848,9 @@ class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     query_gathering: QueryGathering = QueryGathering.OFF
     answer_push: AnswerPush = AnswerPush.OFF
     resolver_miss_ratio: float = 0.0
+    idle_gap_ms: int = 0
+    names_count: int = 1
+    question_packing: QuestionPacking = QuestionPacking.SEPARATE
     resolver: str = "lab"
     vantage_point: str = "lab"
     monotonic_ns: int
@@ -1909,6 +1929,7 @@ class TrialFlag(enum.StrEnum):
     DNS_CONNECTION_MISMATCH = "dns_connection_mismatch"
     DNS_HANDSHAKE_MISMATCH = "dns_handshake_mismatch"
     NOTHING_GATHERED = "nothing_gathered"
+    CONNECTION_NOT_SHARED = "connection_not_shared"
     FOREIGN_NAME = "foreign_name"
     HTTP_VERSION_MISMATCH = "http_version_mismatch"
     PAGE_CONNECTION_MISMATCH = "page_connection_mismatch"
@@ -1930,6 +1951,7 @@ TRIAL_FLAG_MEANINGS: dict[str, str] = {
     TrialFlag.DNS_CONNECTION_MISMATCH: "The look-up's connection was warm instead of cold as requested, or the reverse.",
     TrialFlag.DNS_HANDSHAKE_MISMATCH: "The look-up's connection had another handshake than requested.",
     TrialFlag.NOTHING_GATHERED: "No two of the stub's queries shared a message, although queries were to be gathered.",
+    TrialFlag.CONNECTION_NOT_SHARED: "The page did not come on the resolver's connection, although that connection was to be shared.",
     TrialFlag.FOREIGN_NAME: "The load looked up a name other than the page's names.",
     TrialFlag.HTTP_VERSION_MISMATCH: "The document used another HTTP version than requested.",
     TrialFlag.PAGE_CONNECTION_MISMATCH: "The document came on a connection opened before the measured load.",

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from resolab.errors import ConfigurationError
 from resolab.plots import Drawing, save_drawings, write_csv
+from resolab.records import TrialKind
 from resolab.report.adjusted import build_adjusted_tables
 from resolab.report.answer.content import answer_of
 from resolab.report.calibrations import calibration_table, outside_count
@@ -154,6 +155,8 @@ def _papers(dataset: Dataset, findings: Findings) -> list[PaperSection]:
     if findings.live is not None:
         live = LiveSection(dataset, findings, findings.live)
         return [PaperSection("live", LIVE_TITLE, list(live.drawings()), live.tables(), live.missing())]
+    if findings.plan.kind is not TrialKind.PAGE_LOAD:
+        return []
     s24, h20 = S24Section(dataset, findings), H20Section(dataset, findings)
     papers = []
     if s24.is_theirs:

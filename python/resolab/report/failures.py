@@ -6,18 +6,22 @@ For: the same wording in the answer and under every figure of page loads. Not fo
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from resolab.plan.kind import KIND_RULES
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings
 from resolab.store.outcomes import NO_MEASURED_LOAD, SAY_NOTHING
 from resolab.store.rows import LatenessRow
 from resolab.wording import format_count
 
+MEASURED_PARTS = ("page load", "exchange", "fetch")
+"""The kinds of failures that make a trial's measured part fail."""
+
 
 def trouble_sentence(findings: Findings) -> str:
-    """Return the number and kinds of failed and of lost loads, the flagged trials, and the packets dropped by the path."""
+    """Return the number and kinds of failed and of lost loads, the flagged trials, and the packets the path dropped."""
     failed, lost = _count_loads(findings)
     listed = f" ({_join_counts(failed)})" if failed else ""
-    told = f"{failed.total()} of {findings.trials_count} loads failed{listed}"
+    told = f"{failed.total()} of {findings.trials_count} {_nouns(findings)} failed{listed}"
     if lost:
         told += f"; {_lost(findings, lost)} ({_join_counts(lost)})"
     return f"{told}; {flags_and_drops(findings)}{_others(findings)}."
@@ -28,10 +32,14 @@ def _count_loads(findings: Findings) -> tuple[Counter[str], Counter[str]]:
     failed: Counter[str] = Counter()
     lost: Counter[str] = Counter()
     for one in findings.failures:
-        if one.kind == "page load":
+        if one.kind in MEASURED_PARTS:
             counts = lost if one.failure in SAY_NOTHING or one.failure == NO_MEASURED_LOAD else failed
             counts[one.failure] += one.count
     return failed, lost
+
+
+def _nouns(findings: Findings) -> str:
+    return KIND_RULES[findings.plan.kind].plural
 
 
 def _lost(findings: Findings, lost: Counter[str]) -> str:
@@ -53,7 +61,7 @@ def failures_line(findings: Findings) -> str:
     flags = sum(one.count for one in findings.flags)
     if not (failed or lost or beside or flags):
         return "Failures and flags: none"
-    told = f"{failed.total()} of {findings.trials_count} loads failed"
+    told = f"{failed.total()} of {findings.trials_count} {_nouns(findings)} failed"
     if lost:
         told += f", {_lost(findings, lost)}"
     if beside:

@@ -3,18 +3,20 @@
 For: equal labels of a condition in figures, tables and sentences. Not for: spelling a level (`plots`).
 """
 
-from resolab.plan import Condition
+from resolab.plan import Condition, Plan
+from resolab.plan.condition import DECLARED
 from resolab.plan.factors import OPTIONAL_FACTORS, applies, format_level
 from resolab.plan.live.network import LEVELS
 from resolab.plots import combination_label, level_label, transport_label
+from resolab.records import TrialKind
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import ExchangeResult, Findings
 from resolab.report.findings.resolvers import list_resolvers, make_resolver
 
 
 def name_combination(findings: Findings, condition: Condition) -> str:
-    """Name a condition within its page and profile; on the live network by transport and resolver."""
-    if is_live(findings.plan):
+    """Name a condition within its page and profile; without a page load's protocols by transport and resolver."""
+    if not _has_page_protocols(findings.plan):
         return ", ".join((transport_label(condition.dns_transport), *list_varying_levels(findings, condition)))
     return combination_label(
         condition.dns_transport,
@@ -22,6 +24,11 @@ def name_combination(findings: Findings, condition: Condition) -> str:
         condition.requested_handshake_mode,
         list_varying_levels(findings, condition),
     )
+
+
+def _has_page_protocols(plan: Plan) -> bool:
+    """Return True when a plan chooses the page's HTTP version and handshake: neither live plans nor exchanges do."""
+    return not is_live(plan) and plan.kind is TrialKind.PAGE_LOAD
 
 
 def list_varying_levels(findings: Findings, condition: Condition) -> list[str]:
@@ -35,7 +42,7 @@ def baseline_label(findings: Findings) -> str:
     baselines = {comparison.baseline for _, comparison in findings.plt.compared}
     labels = {
         transport_label(one.dns_transport)
-        if is_live(findings.plan)
+        if not _has_page_protocols(findings.plan)
         else combination_label(one.dns_transport, one.http_version, one.requested_handshake_mode)
         for one in baselines
     }
@@ -66,6 +73,7 @@ def list_constant_factors(findings: Findings) -> list[str]:
         for factor in OPTIONAL_FACTORS
         if factor not in findings.varying
         and factor not in elsewhere
+        and DECLARED[factor].belongs_to(findings.plan.kind)
         and any(applies(factor, one) for one in conditions)
     }
     # Of a factor the plan does not name there are several where a browser preset decides.

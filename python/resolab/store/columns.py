@@ -19,6 +19,7 @@ from resolab.records import (
     ConnectionRecord,
     EdgeQueryRecord,
     EdgeRequestRecord,
+    FetchRecord,
     FlowRecord,
     GatewayConnectionRecord,
     GatewayLegRecord,
@@ -52,9 +53,12 @@ TABLES: Mapping[str, type[msgspec.Struct]] = {
     "gateway_connections": GatewayConnectionRecord,
     "gateway_requests": GatewayRequestRecord,
     "gateway_speculations": GatewaySpeculationRecord,
+    "fetches": FetchRecord,
 }
-SINCE = dict.fromkeys(("pings", "live_trials"), (1, 12)) | dict.fromkeys(
-    ("gateway_legs", "gateway_connections", "gateway_requests", "gateway_speculations"), (1, 13)
+SINCE = (
+    dict.fromkeys(("pings", "live_trials"), (1, 12))
+    | dict.fromkeys(("gateway_legs", "gateway_connections", "gateway_requests", "gateway_speculations"), (1, 13))
+    | {"fetches": (1, 22)}
 )
 """Tables added by later format versions, by version; in older datasets these tables are empty."""
 ALWAYS_PUBLISHED = ("trials", "page_loads")

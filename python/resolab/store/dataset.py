@@ -12,6 +12,7 @@ import duckdb
 import msgspec
 
 from resolab.errors import ConfigurationError
+from resolab.records import TrialKind
 from resolab.store import queries
 from resolab.store.columns import ALWAYS_PUBLISHED, SINCE, TABLES, tables_of_format
 from resolab.store.connections.hellos import HELLOS, HelloRow
@@ -34,6 +35,11 @@ from resolab.store.views import unreadable, view_pages_as_one, view_places_as_pr
 # So that a report on any number of rows stays below 2 GB with what Python holds beside; DuckDB spills what needs more.
 _SETTINGS = {"autoinstall_known_extensions": "false", "memory_limit": "1GB"}
 _HELLOS_SINCE = (1, 8)
+_MEASURED_PARTS = {
+    TrialKind.PAGE_LOAD: queries.MEASURED_LOADS,
+    TrialKind.EXCHANGE: queries.MEASURED_EXCHANGES,
+    TrialKind.FETCH: queries.MEASURED_FETCHES,
+}
 Row = TypeVar("Row", bound=msgspec.Struct)
 
 
@@ -119,17 +125,22 @@ class Dataset:
         return {row["trial_id"]: row["vantage_point"] for row in self.sql("SELECT trial_id, vantage_point FROM trials")}
 
     def measured_loads(self) -> list[LoadRow]:
-        """List one row per finished trial, in the order of running.
+        """List one row per finished trial, in the order of running: its page load, or its exchange.
 
         With pages taken as one, a page loaded in several blocks has all its rows in the first of them.
         """
-        rows = self._rows(queries.MEASURED_LOADS, LoadRow)
+        rows = self._rows(_MEASURED_PARTS[self.kind()], LoadRow)
         if not self._takes_pages_as_one:
             return rows
         first: dict[str, int] = {}
         return [
             msgspec.structs.replace(row, block=first.setdefault(row.page, row.block), round=row.block) for row in rows
         ]
+
+    def kind(self) -> TrialKind:
+        """Return the kind of the dataset's trials; a dataset has one kind."""
+        found = self.sql("SELECT DISTINCT kind FROM trials")
+        return TrialKind(found[0]["kind"]) if found else TrialKind.PAGE_LOAD
 
     def settled_conditions(self) -> set[str]:
         """Name the conditions with loads neither looking up nor connecting after the document's request."""

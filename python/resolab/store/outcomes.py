@@ -1,4 +1,4 @@
-"""The outcomes of a page load: one row for each outcome, and a load's contribution to each.
+"""The outcomes of a trial: one row for each outcome, and a trial's contribution to each.
 
 For: the only definition of the outcomes; reports, comparisons, figures and the stopping rule accept any outcome. A new
 outcome is a row here and, for an instant missing in records, a change in reading a load. Not for: estimates (`stats`).
@@ -15,15 +15,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from resolab.plan.kind import KIND_RULES
 from resolab.records import (
     INSTRUMENT_FAILURES,
     ConnectionState,
     DnsTransport,
+    FetchRecord,
     PageFailure,
     PageLoadRecord,
     QueryPurpose,
     QueryRecord,
     Record,
+    TrialKind,
 )
 
 SAY_NOTHING = INSTRUMENT_FAILURES | {PageFailure.LEFT_ALONE}
@@ -38,6 +41,17 @@ class MissingValueMeaning(enum.Enum):
     AT_LEAST_ITS_LIMIT = enum.auto()
     NOTHING = enum.auto()
     """Not every browser and run reports the value: such a load is left out."""
+
+
+class OutcomeSource(enum.Enum):
+    """The records with an outcome's value."""
+
+    PAGE_LOAD = enum.auto()
+    """The measured page load."""
+    QUERIES = enum.auto()
+    """The measured queries of our own client: the last response of all."""
+    FETCH = enum.auto()
+    """The measured fetch of our own client."""
 
 
 class Contribution(NamedTuple):
@@ -73,11 +87,11 @@ class LoadWithTimes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LoadOutcome:
-    """A time of a page load in milliseconds; the unit is also in the column's name."""
+    """A time of a trial in milliseconds; the unit is also in the column's name."""
 
     name: str
     column: str
-    """The column in `page_loads` and the field in its records."""
+    """The column in `page_loads` and the field in its records; for queries, the name of the time."""
     label: str
     """Short, for the heads of columns and axes."""
     phrase: str
@@ -91,6 +105,7 @@ class LoadOutcome:
     seen_before: frozenset[str] = frozenset()
     """Failures without effect on the outcome's earlier instant: after such a failure the load's value counts, if
     present."""
+    source: OutcomeSource = OutcomeSource.PAGE_LOAD
 
     @property
     def failed_load_meaning(self) -> str:
@@ -133,12 +148,26 @@ class LoadOutcome:
     def contribution_of_records(
         self, records: Sequence[Record], exchange: DnsTransport | None = None
     ) -> Contribution | None:
-        """Return the contribution of a trial's measured load, or `None`; sums include a transport's cold exchange."""
+        """Return the contribution of a trial's measured part, or `None`; sums include a transport's cold exchange."""
+        if self.source is OutcomeSource.QUERIES:
+            return _contribution_of_queries(records)
+        if self.source is OutcomeSource.FETCH:
+            return self._contribution_of_fetch(records)
         load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
         if load is None:
             return None
         value, failed = getattr(load, self.column), any(_is_failed_exchange(one, exchange) for one in records)
         return self._build_contribution(value, load.failure, load.limit_ms, exchange_failed=failed)
+
+    def _contribution_of_fetch(self, records: Sequence[Record]) -> Contribution | None:
+        fetch = next(
+            (one for one in records if isinstance(one, FetchRecord) and one.purpose is QueryPurpose.MEASURED), None
+        )
+        if fetch is None:
+            return None
+        value_ns: int | None = getattr(fetch, FETCH_FIELDS[self.name])
+        known = fetch.failure is None and value_ns is not None
+        return Contribution(value_ns / 1e6 if known and value_ns is not None else None, (fetch.limit_ns or 0) / 1e6)
 
     def _build_contribution(
         self, value_ms: float | None, failure: str | None, limit_ms: float | None, *, exchange_failed: bool
@@ -150,6 +179,17 @@ class LoadOutcome:
             return Contribution(None, limit_ms or 0.0) if without_end else None
         counts = failure is None or failure in self.seen_before
         return Contribution(value_ms if counts else None, limit_ms or 0.0)
+
+
+def _contribution_of_queries(records: Sequence[Record]) -> Contribution | None:
+    """Return the time of the last response, or the limit when any query failed; `None` without a measured query."""
+    measured = [one for one in records if isinstance(one, QueryRecord) and one.purpose is QueryPurpose.MEASURED]
+    if not measured:
+        return None
+    limit_ms = max(one.limit_ns or 0 for one in measured) / 1e6
+    times_ns = [one.query_response_time_ns for one in measured if one.failure is None]
+    known_ns = [one for one in times_ns if one is not None]
+    return Contribution(max(known_ns) / 1e6 if len(known_ns) == len(measured) else None, limit_ms)
 
 
 def _is_failed_exchange(record: Record, dns_transport: DnsTransport | None) -> bool:
@@ -209,8 +249,47 @@ LCP = LoadOutcome(
     phrase="time to the largest contentful paint",
     meaning="time to the largest contentful paint (LCP)",
 )
-OUTCOMES: Mapping[str, LoadOutcome] = {one.name: one for one in (PLT, PLT_SUM, RESPONSE_START, LAST_BYTE, FCP, LCP)}
+RESPONSE_TIME = LoadOutcome(
+    name="response_time",
+    column="response_time_ms",
+    label="response time",
+    phrase="DNS response time",
+    meaning="DNS response time (from the query's start, before any connection, to the last response)",
+    untold=MissingValueMeaning.AT_LEAST_ITS_LIMIT,
+    source=OutcomeSource.QUERIES,
+)
+FIRST_BYTE = LoadOutcome(
+    name="first_byte",
+    column="page_first_byte_ms",
+    label="first byte",
+    phrase="time to the document's first byte",
+    meaning="time to the document's first byte (from the start of its name's query)",
+    untold=MissingValueMeaning.AT_LEAST_ITS_LIMIT,
+    source=OutcomeSource.FETCH,
+)
+PAGE_COMPLETE = LoadOutcome(
+    name="page_complete",
+    column="page_complete_ms",
+    label="document",
+    phrase="time to the whole document",
+    meaning="time to the document's last byte (from the start of its name's query)",
+    untold=MissingValueMeaning.AT_LEAST_ITS_LIMIT,
+    source=OutcomeSource.FETCH,
+)
+FETCH_FIELDS = {FIRST_BYTE.name: "page_first_byte_ns", PAGE_COMPLETE.name: "page_complete_ns"}
+"""The field of a fetch's record, and the column of its table, by outcome."""
+OUTCOMES: Mapping[str, LoadOutcome] = {
+    one.name: one
+    for one in (PLT, PLT_SUM, RESPONSE_START, LAST_BYTE, FCP, LCP, RESPONSE_TIME, FIRST_BYTE, PAGE_COMPLETE)
+}
 """In the order of reports; the page load time comes first."""
+LOAD_OUTCOMES = tuple(one for one in OUTCOMES.values() if one.source is OutcomeSource.PAGE_LOAD)
+"""The outcomes of a page load."""
+
+
+def list_outcomes(kind: TrialKind) -> list[LoadOutcome]:
+    """List the outcomes of a kind of trial, the main outcome first."""
+    return [OUTCOMES[name] for name in KIND_RULES[kind].outcomes]
 
 
 def is_usable(load: LoadWithTimes) -> bool:
@@ -230,9 +309,16 @@ EXCHANGE_FAILED = """(
 
 def times_as_sql(page_loads: str) -> str:
     """Write a load's values as one SQL expression, over the statement's name for `page_loads`."""
-    return (
-        f"struct_pack({', '.join(f'{one.name} := {page_loads}.{one.column}' for one in OUTCOMES.values())}) AS times_ms"
+    return f"struct_pack({', '.join(f'{one.name} := {page_loads}.{one.column}' for one in LOAD_OUTCOMES)}) AS times_ms"
+
+
+def fetch_times_as_sql(fetches: str) -> str:
+    """Write a fetch's values as one SQL expression, over the statement's name for `fetches`; null after a failure."""
+    values = (
+        f"{name} := CASE WHEN {fetches}.failure IS NULL THEN {fetches}.{field} / 1e6 END"
+        for name, field in FETCH_FIELDS.items()
     )
+    return f"struct_pack({', '.join(values)})"
 
 
 def contributions(outcome: LoadOutcome, loads: Iterable[LoadWithTimes]) -> tuple[list[float | None], list[float]]:

@@ -6,7 +6,7 @@ For: statements with a name. Not for: running statements (`dataset`).
 from resolab.plan.factors import QUERY_FACTORS
 from resolab.protocols import WITHOUT_HANDSHAKE
 from resolab.store.literals import literal_list
-from resolab.store.outcomes import EXCHANGE_FAILED, times_as_sql
+from resolab.store.outcomes import EXCHANGE_FAILED, RESPONSE_TIME, fetch_times_as_sql, times_as_sql
 
 MEASURED_LOADS = f"""
 SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.http_version,
@@ -18,6 +18,38 @@ FROM trials AS t
 LEFT JOIN (SELECT * FROM page_loads WHERE measured) AS l USING (trial_id)
 ORDER BY t.block, t.position
 """  # noqa: S608 - columns of `outcomes`
+
+# A trial's exchange as a row like a load's: its time is the last response's, its handshake the first query's.
+MEASURED_EXCHANGES = f"""
+WITH exchanges AS (
+    SELECT trial_id, max(query_response_time_ns) / 1e6 AS response_time_ms, max(limit_ns) / 1e6 AS limit_ms,
+           arg_min(failure, sequence) FILTER (failure IS NOT NULL) AS failure,
+           arg_min(handshake_mode, sequence) AS handshake_mode, arg_min(connection, sequence) AS connection
+    FROM queries WHERE purpose = 'measured' GROUP BY trial_id
+)
+SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, '' AS http_version,
+       t.requested_dns_handshake_mode AS requested_handshake_mode, '' AS resolver_path,
+       e.trial_id IS NOT NULL AS loaded,
+       coalesce(e.handshake_mode, t.requested_dns_handshake_mode) AS handshake_mode, e.limit_ms, e.failure, t.flags,
+       struct_pack({RESPONSE_TIME.name} := CASE WHEN e.failure IS NULL THEN e.response_time_ms END) AS times_ms,
+       t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode,
+       e.connection AS dns_connection_state, e.handshake_mode AS dns_handshake_mode
+FROM trials AS t LEFT JOIN exchanges AS e USING (trial_id)
+ORDER BY t.block, t.position
+"""  # noqa: S608 - names of `outcomes`
+
+# A trial's fetch as a row like a load's; its handshake is its first connection's.
+MEASURED_FETCHES = f"""
+SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, '' AS http_version,
+       t.requested_dns_handshake_mode AS requested_handshake_mode, '' AS resolver_path,
+       f.trial_id IS NOT NULL AS loaded,
+       coalesce(f.connections[1]->>'handshake_mode', t.requested_dns_handshake_mode) AS handshake_mode,
+       f.limit_ns / 1e6 AS limit_ms, f.failure, t.flags, {fetch_times_as_sql("f")} AS times_ms,
+       t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode,
+       t.dns_connection_state, f.connections[1]->>'handshake_mode' AS dns_handshake_mode
+FROM trials AS t LEFT JOIN (SELECT * FROM fetches WHERE purpose = 'measured') AS f USING (trial_id)
+ORDER BY t.block, t.position
+"""  # noqa: S608 - names of `outcomes`
 
 # A load's document starts at 0; a request on a connection that was there has no look-up and no set-up.
 SETTLED_CONDITIONS = """
@@ -59,25 +91,41 @@ COLD_EXCHANGES = _COLD_EXCHANGES.format(levels=", ".join(f"t.{factor}" for facto
 # A connection that failed tells why a load failed; beside a load that succeeded it is a spare that the browser opened
 # and dropped (Chromium opens two to a DoH server and keeps one). Those stand in the connections table only.
 FAILURES = """
-WITH failures AS (
+WITH exchange_trials AS (
+    SELECT trial_id FROM trials WHERE kind = 'exchange'
+), failures AS (
     SELECT CASE WHEN measured THEN 'page load' ELSE 'warm-up load' END AS kind,
            trial_id, failure, failure_detail
     FROM page_loads WHERE failure IS NOT NULL
     UNION ALL
     SELECT 'page load', trial_id, 'no_measured_load', NULL
-    FROM trials WHERE trial_id NOT IN (SELECT trial_id FROM page_loads WHERE measured)
+    FROM trials WHERE kind = 'page_load' AND trial_id NOT IN (SELECT trial_id FROM page_loads WHERE measured)
+    UNION ALL
+    SELECT 'exchange', trial_id, arg_min(failure, sequence), arg_min(failure_detail, sequence)
+    FROM queries WHERE failure IS NOT NULL AND purpose = 'measured' AND trial_id IN (FROM exchange_trials)
+    GROUP BY trial_id
+    UNION ALL
+    SELECT 'exchange', trial_id, 'no_measured_load', NULL
+    FROM exchange_trials WHERE trial_id NOT IN (SELECT trial_id FROM queries WHERE purpose = 'measured')
+    UNION ALL
+    SELECT 'fetch', trial_id, failure, failure_detail
+    FROM fetches WHERE failure IS NOT NULL AND purpose = 'measured'
+    UNION ALL
+    SELECT 'fetch', trial_id, 'no_measured_load', NULL
+    FROM trials WHERE kind = 'fetch' AND trial_id NOT IN (SELECT trial_id FROM fetches WHERE purpose = 'measured')
     UNION ALL
     SELECT purpose || ' query over ' || dns_transport, trial_id, failure, failure_detail
-    FROM queries WHERE failure IS NOT NULL
+    FROM queries
+    WHERE failure IS NOT NULL AND NOT (purpose = 'measured' AND trial_id IN (FROM exchange_trials))
     UNION ALL
     SELECT protocol || ' connection at the edge', trial_id, failure, failure_detail
     FROM connections
     WHERE failure IS NOT NULL AND trial_id IN (SELECT trial_id FROM page_loads WHERE failure IS NOT NULL)
 )
-SELECT kind, failure, t.condition, count(*) AS count, any_value(failure_detail) AS detail
+SELECT failures.kind, failure, t.condition, count(*) AS count, any_value(failure_detail) AS detail
 FROM failures JOIN trials AS t USING (trial_id)
 GROUP BY ALL
-ORDER BY kind, count DESC, failure, t.condition
+ORDER BY failures.kind, count DESC, failure, t.condition
 """
 
 FLAGS = """
@@ -141,7 +189,8 @@ WITH directions AS (
            down_dropped_codel_count, down_dropped_policer_count, down_dropped_outage_count
     FROM path_summaries
 )
-SELECT t.profile, t.browser, count(*) AS windows_count, sum(packets)::BIGINT AS packets_count,
+SELECT t.profile, coalesce(t.browser, 'none') AS browser, count(*) AS windows_count,
+       sum(packets)::BIGINT AS packets_count,
        median(p50) AS lateness_p50_median_ns, median(p99) AS lateness_p99_median_ns,
        max(p99) AS lateness_p99_worst_ns, max(most) AS lateness_max_ns,
        sum(device)::BIGINT AS dropped_device_count, sum(queue)::BIGINT AS dropped_queue_count,

@@ -16,6 +16,7 @@ _TABLE_WORDS = {
     "page_loads": "one page load as the browser saw it; `measured` is false for the warm-up",
     "requests": "one request of a measured page load",
     "queries": "one DNS query of resolab's own client (`purpose` `measured`) or of the stub (`forwarded`)",
+    "fetches": "one name and document, fetched by resolab's own client",
     "edge_queries": "one DNS query as the resolver saw it",
     "edge_requests": "one HTTP request as the web server saw it",
     "connections": "one connection as the server saw it",

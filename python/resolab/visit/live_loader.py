@@ -14,13 +14,13 @@ from resolab.campaign.schedule import PlannedTrial
 from resolab.campaign.trial_file import run_into_file
 from resolab.errors import StorageError
 from resolab.har import archive
+from resolab.lab.scratch import scratch_folder
 from resolab.live import LiveBed
 from resolab.live.own_client import QueryClientSettings
 from resolab.plan import Condition, Plan
 from resolab.records import Record
 from resolab.store import find_finished_trials, read_trial, trial_id
 from resolab.store.folder import TRIALS
-from resolab.testbed.scratch import scratch_folder
 from resolab.visit.order import PlannedVisitLoad
 from resolab.visit.plan_text import find_conditions
 

@@ -28,7 +28,7 @@ from resolab.campaign import manifests, provenance, resume_campaign, run_campaig
 from resolab.cli import experiment
 from resolab.plan import Condition, Plan, load_plan
 from resolab.records import BrowserName, PageFailure, PageLoadRecord, TrialFlag
-from resolab.testbed import TrialResult
+from resolab.trials.trial_result import TrialResult
 
 TRIAL_S = 0.005
 LATE_SHARE = 0.02

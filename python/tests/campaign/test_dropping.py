@@ -16,7 +16,7 @@ from resolab.plan import Condition, DecisionCriterion, Plan, parse_plan
 from resolab.records import BrowserName
 from resolab.report import build_report
 from resolab.store import Manifest, RunStatus, StopReason, find_finished_trials, load_manifest, read_trial
-from resolab.testbed import TrialResult
+from resolab.trials.trial_result import TrialResult
 
 PLAN = """
 name = "dropping"

@@ -21,7 +21,7 @@ from resolab.errors import ResolabError, StorageError
 from resolab.plan import Condition, Plan
 from resolab.records import BrowserName
 from resolab.store import RunStatus, load_manifest
-from resolab.testbed import TrialResult
+from resolab.trials.trial_result import TrialResult
 
 
 @pytest.fixture(autouse=True)

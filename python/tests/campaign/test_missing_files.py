@@ -15,10 +15,10 @@ from rich.console import Console
 from test_paths_at_a_time import Lab, Pretended, plan_of
 
 from resolab.campaign import manifests, run, run_campaign
+from resolab.lab.artifacts import TrialFiles
 from resolab.plan import Condition, Plan
 from resolab.records import BrowserName
-from resolab.testbed import TrialResult
-from resolab.testbed.artifacts import TrialFiles
+from resolab.trials.trial_result import TrialResult
 
 
 def test_no_folder_of_what_is_kept_has_dots_in_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

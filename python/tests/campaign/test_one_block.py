@@ -22,7 +22,7 @@ from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.plan.live.vantage import move_to_vantage
 from resolab.records import BrowserName, PageLoadRecord
 from resolab.store import RunStatus, StopReason, load_manifest
-from resolab.testbed import TrialResult
+from resolab.trials.trial_result import TrialResult
 
 CLOCKS = {"monotonic_ns", "wall_time_unix_ns", "load_average_1min"}
 PLAN = """

@@ -14,9 +14,9 @@ from resolab.campaign.page_time import (
     most_losses,
     query_link_s,
 )
+from resolab.lab.sites import assign_sites
 from resolab.plan import Corpus
 from resolab.records import DirectionProfile, DnsTransport, HandshakeMode, HttpVersion, LinkProfile, PolicerSettings
-from resolab.testbed.sites import assign_sites
 
 CORPUS = Corpus.from_project()
 IDEAL = AccessLink(rtt_s=0.1, resolver_rtt_s=0.03, rate_bps=float("inf"), down_loss_ratio=0.0, exchange_loss_ratio=0.0)

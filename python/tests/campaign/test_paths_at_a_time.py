@@ -20,7 +20,7 @@ from resolab.errors import ResolabError
 from resolab.plan import Condition, Plan, parse_plan
 from resolab.records import BrowserName, PageLoadRecord, TrialFlag
 from resolab.store import RunStatus, StopReason, load_manifest
-from resolab.testbed import TrialResult
+from resolab.trials.trial_result import TrialResult
 
 PLAN = """
 name = "several"

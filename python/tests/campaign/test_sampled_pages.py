@@ -19,7 +19,7 @@ from resolab.plan import Condition, Corpus, Plan, page_order, parse_plan
 from resolab.records import BrowserName, PageLoadRecord, TrialRecord
 from resolab.report import build_report
 from resolab.store import RunStatus, StopReason, find_finished_trials, load_manifest, open_dataset, read_trial
-from resolab.testbed import TrialResult
+from resolab.trials.trial_result import TrialResult
 
 PAGES = ["flat-1", "flat-2", "flat-4", "flat-8", "flat-12", "chain-4", "names-4", "names-12", "example", "wikipedia"]
 PLAN = f"""

@@ -19,7 +19,7 @@ from resolab.campaign import manifests, provenance, run_campaign
 from resolab.plan import Condition, load_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.records import BrowserName
-from resolab.testbed import TrialResult
+from resolab.trials.trial_result import TrialResult
 
 FIRST_COUNT, LAST_COUNT = 100, 500
 SHOWN_COUNT = 10

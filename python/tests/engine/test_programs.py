@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from recorded_queries import FILE
 
-from resolab.engine import ResolverTarget, programs, run_queries
+from resolab.engine import QueryOptions, ResolverTarget, programs, run_queries
 from resolab.engine.process import CoreProcess
 from resolab.errors import DeadlineError
 from resolab.records import Failure
@@ -42,7 +42,7 @@ def core(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("resolvers", "names"), [(1, 1), (2, 2)])
 def test_queries_that_all_time_out_are_records_and_no_failure_of_the_instrument(core, resolvers, names):
     core(resolvers * names)
-    asked = run_queries(1, [RESOLVER] * resolvers, ["a.test"] * names, timeout_s=0.2)
+    asked = run_queries(1, [RESOLVER] * resolvers, ["a.test"] * names, QueryOptions(timeout_s=0.2))
     records = asyncio.run(asked)
     assert [record.failure for record in records] == [Failure.QUERY_TIMEOUT] * resolvers * names
 
@@ -51,7 +51,7 @@ def test_a_client_that_does_not_end_is_stopped(core, monkeypatch):
     core(50)
     monkeypatch.setattr(programs, "QUERY_PATIENCE_S", 0.2)
     with pytest.raises(DeadlineError, match="did not end"):
-        asyncio.run(run_queries(1, [RESOLVER], ["a.test"], timeout_s=0.1))
+        asyncio.run(run_queries(1, [RESOLVER], ["a.test"], QueryOptions(timeout_s=0.1)))
 
 
 def test_measured_programs_write_no_logs_that_no_record_tells_of(tmp_path, monkeypatch):

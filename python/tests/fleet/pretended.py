@@ -21,11 +21,11 @@ from resolab.errors import ResolabError
 from resolab.fleet.agent import worker
 from resolab.fleet.job import FleetRun
 from resolab.fleet.vantage_run import read_vantage_plan
+from resolab.lab.artifacts import TrialFiles
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.records import BrowserName, PageLoadRecord
 from resolab.store.files import write_private
-from resolab.testbed import TrialResult
-from resolab.testbed.artifacts import TrialFiles
+from resolab.trials.trial_result import TrialResult
 
 PLAN = """
 name = "fleet"

@@ -23,7 +23,7 @@ from resolab.records import (
     QueryRecord,
     ResourceRecord,
 )
-from resolab.testbed import TrialResult
+from resolab.trials.trial_result import TrialResult
 
 TEXT = """
 name = "live"

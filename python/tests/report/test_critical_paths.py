@@ -13,6 +13,7 @@ from recorded_trial import connection, edge_request, page_load, resource, trial
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_manifest, make_plan
 
 from resolab.cli.main import main
+from resolab.lab.cache_misses import draw_missed_names
 from resolab.pages.clone.names import host_name, make_url
 from resolab.pages.file import model_text
 from resolab.pages.model import Kind, PageModel
@@ -42,7 +43,6 @@ from resolab.store import (
     save_manifest,
     trial_id,
 )
-from resolab.testbed.cache_misses import draw_missed_names
 
 
 def page(name: str) -> PageModel:

@@ -177,7 +177,7 @@ OF_ITS_OWN: Mapping[str, str] = {
     "python/resolab/store/outcomes.py": "a cold look-up with a full handshake, whatever else varies",
     "python/resolab/store/queries.py": "counts by the columns that a table shows, whatever else varies",
     "python/resolab/fidelity/lab.py": "writes a plan",
-    "python/resolab/testbed/first_load.py": "writes a plan",
+    "python/resolab/trials/page_load/first_load.py": "writes a plan",
     "scripts/browser_noise.py": "writes a plan",
     "scripts/what_adjusting_saves.py": "reads published tables, whose older ones lack columns",
     "scripts/benches/internet/against_lab/comparison_files.py": "writes plans",

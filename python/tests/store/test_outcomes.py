@@ -12,6 +12,7 @@ from resolab.store import build_tables, find_finished_trials, open_dataset, read
 from resolab.store.outcomes import (
     FCP,
     LCP,
+    LOAD_OUTCOMES,
     OUTCOMES,
     PLT,
     PLT_SUM,
@@ -42,7 +43,7 @@ REACHED = {"response_start": 9.0, "fcp": 10.0, "lcp": 11.0, "last_byte": 12.0, "
 
 
 @pytest.mark.parametrize("failure", NETWORK)
-@pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=lambda one: one.name)
+@pytest.mark.parametrize("outcome", LOAD_OUTCOMES, ids=lambda one: one.name)
 def test_a_load_the_network_failed_is_at_least_its_limit_even_of_what_it_had_reached(
     outcome: LoadOutcome, failure: str
 ) -> None:
@@ -64,7 +65,7 @@ def test_a_first_byte_that_never_came_is_at_least_its_limit(failure: str) -> Non
 
 
 @pytest.mark.parametrize("failure", sorted(INSTRUMENT_FAILURES))
-@pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=lambda one: one.name)
+@pytest.mark.parametrize("outcome", LOAD_OUTCOMES, ids=lambda one: one.name)
 def test_what_the_instrument_lost_contributes_nothing(outcome: LoadOutcome, failure: str) -> None:
     assert outcome.contribution(load(failure, plt=1.0, lcp=1.0)) is None
     assert outcome.contribution(load(loaded=False)) is None
@@ -77,7 +78,7 @@ def test_what_a_browser_does_not_tell_is_left_out_but_a_load_event_must_come() -
     assert PLT.contribution(untold) == RESPONSE_START.contribution(untold) == Contribution(None, 30_000.0)
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=lambda one: one.name)
+@pytest.mark.parametrize("outcome", LOAD_OUTCOMES, ids=lambda one: one.name)
 def test_a_record_its_row_and_the_row_of_a_study_contribute_the_same(tmp_path: Path, outcome: LoadOutcome) -> None:
     faults = Faults(timeouts=True, sums=True, paints=True, lost=True)
     folder = make_dataset(tmp_path / "d", faults=faults)
@@ -124,4 +125,4 @@ def test_a_plan_can_name_every_outcome() -> None:
 
 def test_columns_end_with_their_unit() -> None:
     assert {one.unit for one in OUTCOMES.values()} == {"ms"}
-    assert {one.column for one in OUTCOMES.values()} <= set(PageLoadRecord.__struct_fields__)
+    assert {one.column for one in LOAD_OUTCOMES} <= set(PageLoadRecord.__struct_fields__)

@@ -22,7 +22,8 @@ from benches.dns import cold, flights, path_capture
 from resolab.campaign.schedule import schedule
 from resolab.plan import Condition, Corpus
 from resolab.records import PageLoadRecord, PathStartCapture, PathStopCapture
-from resolab.testbed import Testbed, TrialResult
+from resolab.trials.page_load.runner import PageLoadRunner
+from resolab.trials.trial_result import TrialResult
 
 BROWSER_CLOCK_NS = 300_000
 """The tolerance of a browser's clock: instants are rounded to 0.1 ms, and a byte reaches the browser after its host."""
@@ -48,7 +49,7 @@ async def measure(
     whole = plan(cells_of_way, profile=profile, loads=loads)
     found: list[FirstByteLoad] = []
     problems: list[str] = []
-    async with Testbed(whole, Corpus.from_project(), whole.seed) as testbed:
+    async with PageLoadRunner(whole, Corpus.from_project(), whole.seed) as testbed:
         for planned in schedule(whole, whole.seed, whole.blocks):
             cell = cell_of(planned.condition)
             say(f"{cell.browser} {cell.way} {cell.http_version} {cell.handshake}, load {planned.block + 1} of {loads}")
@@ -62,7 +63,7 @@ async def measure(
     return found, problems
 
 
-async def _capture_load(testbed: Testbed, condition: Condition, trial_id: str, file: Path) -> TrialResult:
+async def _capture_load(testbed: PageLoadRunner, condition: Condition, trial_id: str, file: Path) -> TrialResult:
     await testbed.path.process.command(lambda number: PathStartCapture(id=number, file=str(file)))
     result = await testbed.run_trial(condition, trial_id)
     await testbed.path.process.command(lambda number: PathStopCapture(id=number))

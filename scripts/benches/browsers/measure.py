@@ -11,7 +11,8 @@ from benches.browsers.cells import BrowserCell, plan
 from resolab.campaign.schedule import schedule
 from resolab.plan import Condition, Corpus, access_rtt_ms
 from resolab.records import PageLoadRecord
-from resolab.testbed import Testbed, TrialResult
+from resolab.trials.page_load.runner import PageLoadRunner
+from resolab.trials.trial_result import TrialResult
 
 HARMLESS_FLAGS = {"lateness_exceeded", "device_drops"}
 """The flags about the link during a load, unrelated to the requested state."""
@@ -34,7 +35,7 @@ async def measure(
     """Load every cell `loads` times, in blocks of random order; the cells share browser and way."""
     whole = plan(cells_of_way, profile=profile, loads=loads)
     found = []
-    async with Testbed(whole, Corpus.from_project(), whole.seed) as testbed:
+    async with PageLoadRunner(whole, Corpus.from_project(), whole.seed) as testbed:
         for planned in schedule(whole, whole.seed, whole.blocks):
             cell = cell_of(planned.condition)
             say(f"{cell.browser} {cell.way} {cell.http_version} {cell.handshake}, load {planned.block + 1} of {loads}")

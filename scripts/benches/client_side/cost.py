@@ -20,9 +20,9 @@ from resolab.browser.browser_log import BrowserLog
 from resolab.campaign.schedule import schedule
 from resolab.plan import Corpus
 from resolab.records import BrowserName
-from resolab.testbed import Testbed
-from resolab.testbed import testbed as testbed_module
-from resolab.testbed.browsers import MAKERS, BrowserPool
+from resolab.trials.page_load import runner as testbed_module
+from resolab.trials.page_load.browsers import MAKERS, BrowserPool
+from resolab.trials.page_load.runner import PageLoadRunner
 
 UNUSED_PAIRS_COUNT = 2
 """A browser's first loads include one-time start-up work."""
@@ -107,7 +107,7 @@ async def measure(
     file = folder / f"cost.{group.browser}.{group.way}"
     pool = partial(BrowserPool, makers={name: lambda: BrowserPair(name, file, seen)})
     with mock.patch.object(testbed_module, "BrowserPool", pool):
-        async with Testbed(plan, Corpus.from_project(), plan.seed) as testbed:
+        async with PageLoadRunner(plan, Corpus.from_project(), plan.seed) as testbed:
             for planned in schedule(plan, plan.seed, plan.blocks):
                 say(f"{group.browser} {group.way}, load {planned.block + 1} of {plan.blocks}")
                 await testbed.run_trial(planned.condition, planned.trial_id)

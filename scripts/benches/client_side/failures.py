@@ -15,7 +15,7 @@ from resolab.campaign.schedule import schedule
 from resolab.live.client_side import judge_load
 from resolab.plan import Corpus
 from resolab.records import DnsFailure, FailureMode, QueryPurpose, QueryRecord
-from resolab.testbed import Testbed
+from resolab.trials.page_load.runner import PageLoadRunner
 
 if TYPE_CHECKING:
     from resolab.browser import LoadResult
@@ -52,7 +52,7 @@ async def measure(
     seen: list[tuple[LoadResult, BrowserLog | None]] = []
     told = []
     with start_logged_browsers(folder, lambda load, log: seen.append((load, log))):
-        async with Testbed(plan, Corpus.from_project(), plan.seed) as testbed:
+        async with PageLoadRunner(plan, Corpus.from_project(), plan.seed) as testbed:
             host = testbed.build_url(page).split("/")[2]
             for mode, planned in zip(TRUTH, schedule(plan, plan.seed, plan.blocks), strict=True):
                 say(f"{group.browser} {group.way}, {mode}")

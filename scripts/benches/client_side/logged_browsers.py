@@ -13,8 +13,8 @@ from resolab.browser import Browser, BrowserSettings, ListeningRequest, LoadEven
 from resolab.browser.browser_log import BrowserLog
 from resolab.live.client_side import LoadLog, log_settings
 from resolab.records import BrowserName
-from resolab.testbed import testbed as testbed_module
-from resolab.testbed.browsers import MAKERS, BrowserPool
+from resolab.trials.page_load import runner as testbed_module
+from resolab.trials.page_load.browsers import MAKERS, BrowserPool
 
 Take = Callable[[LoadResult, BrowserLog | None], None]
 """The receiver of each load."""

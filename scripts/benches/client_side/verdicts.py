@@ -16,7 +16,7 @@ from resolab.campaign.schedule import schedule
 from resolab.live.client_side import judge_load
 from resolab.plan import Corpus
 from resolab.records import PageLoadRecord, QueryRecord
-from resolab.testbed import Testbed
+from resolab.trials.page_load.runner import PageLoadRunner
 
 if TYPE_CHECKING:
     from resolab.browser.browser_log import BrowserLog
@@ -52,7 +52,7 @@ async def measure(
     found: list[VerdictPair] = []
     seen: list[tuple[LoadResult, BrowserLog | None]] = []
     with start_logged_browsers(folder, lambda load, log: seen.append((load, log))):
-        async with Testbed(plan, Corpus.from_project(), plan.seed) as testbed:
+        async with PageLoadRunner(plan, Corpus.from_project(), plan.seed) as testbed:
             for planned in schedule(plan, plan.seed, plan.blocks):
                 condition = planned.condition
                 asked = f"{condition.requested_handshake_mode} {condition.requested_dns_handshake_mode}"

@@ -18,7 +18,7 @@ from resolab.fleet.job import FleetRun
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.records import BrowserName, PageLoadRecord
 from resolab.store.manifest import ProcessStart
-from resolab.testbed import TrialResult
+from resolab.trials.trial_result import TrialResult
 
 TRIALS_A_BLOCK = 2
 PLAN = """

@@ -22,9 +22,9 @@ from benches.gateway.bench import GatewayBench
 from resolab import engine
 from resolab.engine import GatewaySettings
 from resolab.errors import ResolabError
+from resolab.lab import layout
 from resolab.plan import Corpus
 from resolab.records import ConnectionSharing, HandshakeMode, HttpVersion
-from resolab.testbed import layout
 
 PROFILE = "ideal"
 HOST, ADDRESS, FILE = "body.resolab.test", "10.77.1.1", "body.bin"

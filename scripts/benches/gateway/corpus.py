@@ -13,7 +13,8 @@ from benches.gateway.bench import GatewayBench, plan
 from resolab.errors import ResolabError
 from resolab.plan import Condition, Corpus
 from resolab.records import EdgeRequestRecord, HandshakeMode, PageLoadRecord
-from resolab.testbed import Testbed, TrialResult
+from resolab.trials.page_load.runner import PageLoadRunner
+from resolab.trials.trial_result import TrialResult
 
 PROFILE = "cable"
 LOAD_S, START_S = 12.0, 15.0
@@ -62,7 +63,7 @@ def _load(bench: GatewayBench, page: str, browser: str) -> PageLoadResults:
 async def _load_all(page: str, browser: str) -> PageLoadResults:
     wanted = plan(page, PROFILE, browser)
     arms = {arm: one for one in wanted.conditions() if (arm := _arm(one))}
-    async with Testbed(wanted, Corpus.from_project(), wanted.seed) as testbed:
+    async with PageLoadRunner(wanted, Corpus.from_project(), wanted.seed) as testbed:
         results = {arm: await testbed.run_trial(arms[arm], f"b000-t{i:03}") for i, arm in enumerate(ARMS)}
     return PageLoadResults(
         page,

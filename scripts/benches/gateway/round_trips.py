@@ -18,6 +18,7 @@ from benches.common.part import BenchPart
 from benches.dns import flights, path_capture
 from benches.gateway import in_ms
 from benches.gateway.bench import GatewayBench, plan
+from resolab.lab.artifacts import KeptFolders
 from resolab.plan import Condition, Corpus, access_rtt_ms
 from resolab.records import (
     ConnectionSharing,
@@ -30,7 +31,7 @@ from resolab.records import (
     QueryRecord,
     Record,
 )
-from resolab.testbed import KeptFolders, Testbed
+from resolab.trials.page_load.runner import PageLoadRunner
 
 PAGE, PROFILE = "example", "4g"
 LEAST_REQUEST_BYTES, LEAST_DOCUMENT_BYTES = 60, 300
@@ -85,7 +86,9 @@ async def _measure(bench: GatewayBench, part: BenchPart, browser: str) -> dict[s
     folder = bench.scratch / f"captures-{browser}"
     arms = [one for one in wanted.conditions() if one.resolver_path == "gateway"]
     times_ms: dict[str, list[float]] = {}
-    async with Testbed(wanted, Corpus.from_project(), wanted.seed, kept=KeptFolders(capture_folder=folder)) as testbed:
+    async with PageLoadRunner(
+        wanted, Corpus.from_project(), wanted.seed, kept=KeptFolders(capture_folder=folder)
+    ) as testbed:
         for condition in arms:
             seen: list[GatewayLoad] = []
             for number in range(bench.loads_count):

@@ -30,9 +30,9 @@ from resolab.browser.find import chromium_version, find_chromium
 from resolab.browser.process import NOT_PASSED_ON, tie
 from resolab.engine.programs import LOGGING_VARIABLES
 from resolab.errors import MachineError
-from resolab.testbed import layout
-from resolab.testbed.scratch import scratch_folder
-from resolab.testbed.ways import NAMES_OF_THE_LAB
+from resolab.lab import layout
+from resolab.lab.scratch import scratch_folder
+from resolab.trials.page_load.browser_setup import NAMES_OF_THE_LAB
 
 FOLDER = ROOT / ".setup/browsertime/node_modules/browsertime"
 SCRIPT = Path(__file__).with_name("load.js")

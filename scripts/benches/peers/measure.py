@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 from benches.common import turns
 from benches.peers.browsertime import Peer, prepare_browsertime
 from benches.peers.rule import BrowserTimings, failure_of
+from resolab.lab.layout import PageSite
+from resolab.lab.sites import assign_sites
 from resolab.plan import Condition, Corpus, Plan, parse_plan, stream_seed
 from resolab.records import PageFailure, PageLoadRecord, look_up_ms
-from resolab.testbed import Testbed, TrialResult
-from resolab.testbed.layout import PageSite
-from resolab.testbed.sites import assign_sites
+from resolab.trials.page_load.runner import PageLoadRunner
+from resolab.trials.trial_result import TrialResult
 
 TOOLS = ("browsertime", "resolab")
 PLAN = """
@@ -72,7 +73,7 @@ class ToolsCell:
 class Lab:
     """The testbed with browsertime inside."""
 
-    testbed: Testbed
+    testbed: PageLoadRunner
     peer: Peer
     plan: Plan
     corpus: Corpus
@@ -130,7 +131,7 @@ def rounds(loads: int, of_round: int) -> list[tuple[int, list[str]]]:
 async def lab(plan: Plan, corpus: Corpus, *, short_waits: bool) -> AsyncIterator[Lab]:
     """Run a testbed with browsertime beside the testbed's browser."""
     began_s = time.monotonic()
-    async with Testbed(plan, corpus, plan.seed) as testbed:
+    async with PageLoadRunner(plan, corpus, plan.seed) as testbed:
         start_seconds = time.monotonic() - began_s
         with prepare_browsertime(testbed.path.ready.pid, testbed.ca_file, short_waits=short_waits) as peer:
             yield Lab(testbed, peer, plan, corpus, start_seconds)

@@ -5,6 +5,7 @@ use super::run::{FetchProgress, FetchedConnection};
 use resolab_record::{FetchConnection, FetchRecord, QueryPurpose};
 use resolab_transport::client::{Handshake, MeasuredFailure};
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 impl FetchClient {
     pub(super) fn record(
@@ -13,6 +14,7 @@ impl FetchClient {
         result: &Result<(), MeasuredFailure>,
         purpose: QueryPurpose,
         sequence: u64,
+        deadline: Duration,
     ) -> FetchRecord {
         let since = |at: Option<u64>| at.map(|at| at.saturating_sub(progress.time_origin_ns));
         let connections = progress.connections();
@@ -40,6 +42,7 @@ impl FetchClient {
             purpose,
             sequence,
             time_origin_ns: progress.time_origin_ns,
+            limit_ns: u64::try_from(deadline.as_nanos()).ok(),
             requested_handshake_mode: self.options.handshake_mode,
             connections,
             query_start_ns: since(progress.query.query_exchange.start_ns()),

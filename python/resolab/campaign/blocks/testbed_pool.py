@@ -14,7 +14,7 @@ from types import TracebackType
 from resolab.campaign.loop import MakeTestbed
 from resolab.campaign.trial_file import TrialRunner
 from resolab.plan import Condition, Plan
-from resolab.testbed import TrialResult
+from resolab.trials.trial_result import TrialResult
 
 _PoolKey = tuple[Plan, int, Path]
 """The plan, seed and folder of a testbed; another plan, seed or folder needs another testbed."""

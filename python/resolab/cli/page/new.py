@@ -78,7 +78,7 @@ def _write(file: Path, hosts: dict[str, str], path: str, requests_count: int) ->
 
 
 def _count(folder: Path) -> int:
-    from resolab.testbed.first_load import load_first
+    from resolab.trials.page_load.first_load import load_first
 
     notes = Console(stderr=True)
 

@@ -18,7 +18,7 @@ from resolab.fleet.agent.run_check import find_provenance_difference
 from resolab.fleet.job import LARGEST_NUMBER, FleetRun
 from resolab.fleet.vantage_run import read_vantage_plan
 from resolab.plan import Corpus, Plan
-from resolab.plan.factors import EVERY_FACTOR
+from resolab.plan.kind import list_written_levels
 from resolab.records import PageLoadRecord, Record, TrialEndRecord, TrialRecord
 from resolab.store import load_manifest, read_trial
 from resolab.store.artifacts import KEPT_FILE
@@ -166,8 +166,9 @@ def _head_wanted(trial: PlannedTrial, plan: Plan) -> dict[str, Any]:
         "block": trial.block,
         "position": trial.position,
         "condition": condition.id,
+        "kind": condition.kind,
         "replicate": condition.replicate,
-        **{factor: getattr(condition, factor) for factor in EVERY_FACTOR},
+        **list_written_levels(condition),
         "vantage_point": plan.vantage_point,
     }
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from resolab.errors import ConfigurationError
 from resolab.plan.condition import Condition
 from resolab.plan.model import Plan
-from resolab.records import BrowserName, BrowserPreset, HttpVersion
+from resolab.records import BrowserName, BrowserPreset, HttpVersion, TrialKind
 
 LONGEST_ARGUMENT_BYTES = 131_072 - 512
 """The longest argument in Linux (MAX_ARG_STRLEN), less the text beside the pages' names."""
@@ -35,5 +35,7 @@ def check_told_names(source: str, plan: Plan, hosts: Sequence[str]) -> None:
 
 
 def _select_conditions(plan: Plan) -> list[Condition]:
+    if plan.kind is not TrialKind.PAGE_LOAD:
+        return []
     chromium = [one for one in plan.conditions() if one.browser is BrowserName.CHROMIUM]
     return [one for one in chromium if one.http_version is HttpVersion.H3]

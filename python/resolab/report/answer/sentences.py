@@ -6,6 +6,7 @@ estimates; the table has each with its interval.
 
 from collections.abc import Sequence
 
+from resolab.plan.kind import KIND_RULES
 from resolab.plots import Verdict
 from resolab.report.answer.lines import common_baseline
 from resolab.report.answer.rows import AnswerRow
@@ -56,7 +57,7 @@ def _no_interval(findings: Findings, rows: Sequence[AnswerRow]) -> str:
     needed = pairs_needed(choose_estimators(findings.plan), findings.plan.analysis.estimand)
     start = f"None of {format_count(len(rows), 'comparison')} is decided"
     if pairs >= needed:  # of ratios, whose medians loads must have ended for
-        return f"{start}: too many loads failed for an interval."
+        return f"{start}: too many {KIND_RULES[findings.plan.kind].plural} failed for an interval."
     so_far = format_count(pairs, "pair")
     return f"{start}: {so_far} of {findings.plan.design.unit}s so far, and an interval takes {needed}."
 
@@ -90,13 +91,18 @@ def failure_sentence(findings: Findings) -> str:
     as_limit = f" and count as {findings.primary.outcome.failed_load_meaning}" if failed else ""
     parts = [
         *([_unfinished(findings, planned)] if findings.trials_count < planned else []),
-        f"{failed} of {format_count(findings.trials_count, 'load')} failed{as_limit}",
+        f"{failed} of {findings.trials_count} {_count_noun(findings)} failed{as_limit}",
         *_lost(findings),
         f"trials have {format_count(flags, 'flag')} and are kept" if flags else "no trial is flagged",
         *_of_instrument(findings),
     ]
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _count_noun(findings: Findings) -> str:
+    rules = KIND_RULES[findings.plan.kind]
+    return rules.noun if findings.trials_count == 1 else rules.plural
 
 
 def _lost(findings: Findings) -> list[str]:

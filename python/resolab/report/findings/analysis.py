@@ -9,6 +9,7 @@ from dataclasses import replace
 from resolab.errors import ConfigurationError
 from resolab.plan import Plan
 from resolab.plan.access_link import access_rtt_ms
+from resolab.records import TrialKind
 from resolab.report.findings.adjusted import adjust_comparisons
 from resolab.report.findings.baseline_comparison import baseline_results
 from resolab.report.findings.comparisons import aa_results, comparison_results, summarise_noise
@@ -23,7 +24,7 @@ from resolab.report.findings.sensitivity import sensitivities
 from resolab.report.findings.vantage_comparison import compare_across_places
 from resolab.report.live.findings import live_findings
 from resolab.store import Dataset, read_calibrations
-from resolab.store.outcomes import LAST_BYTE, OUTCOMES, PLT, PLT_SUM, LoadOutcome, MissingValueMeaning
+from resolab.store.outcomes import LAST_BYTE, PLT, PLT_SUM, LoadOutcome, MissingValueMeaning, list_outcomes
 from resolab.store.rows import LoadRow
 
 
@@ -33,12 +34,14 @@ def analyse(dataset: Dataset) -> Findings:
     rtt_ms = {} if is_live(plan) else {link.name: access_rtt_ms(link) for link in manifest.profiles}
     _check(dataset, plan, loads, rtt_ms)
     oracle = _oracle(dataset, plan, rtt_ms)
-    known = [one for one in OUTCOMES.values() if one == PLT or _is_known(one, loads)]
+    main, *others = list_outcomes(plan.kind)
+    known = [main, *(one for one in others if _is_known(one, loads))]
+    of_loads = plan.kind is TrialKind.PAGE_LOAD
     findings = Findings(
         manifest=manifest,
         plan=plan,
         loads=loads,
-        plt=outcome_findings(plan, loads, oracle, PLT),
+        plt=outcome_findings(plan, loads, oracle, main),
         exchanges=[] if is_live(plan) else exchange_results(plan, dataset, rtt_ms),
         failures=dataset.failures(),
         flags=dataset.flags(),
@@ -50,15 +53,15 @@ def analyse(dataset: Dataset) -> Findings:
         trials_count=len(loads),
         oracle=oracle,
         calibrations=read_calibrations(dataset.folder),
-        further=[outcome_findings(plan, loads, oracle, one) for one in known if one != PLT],
-        sums=compare_outcomes(plan, loads, PLT_SUM, PLT),
-        browser_parts=compare_outcomes(plan, loads, PLT, LAST_BYTE),
+        further=[outcome_findings(plan, loads, oracle, one) for one in known[1:]],
+        sums=compare_outcomes(plan, loads, PLT_SUM, PLT) if of_loads else {},
+        browser_parts=compare_outcomes(plan, loads, PLT, LAST_BYTE) if of_loads else {},
         sensitivities=sensitivities(plan, loads),
         slopes=slopes(plan, loads, oracle, known),
         equivalences=equivalences(plan, loads, rtt_ms),
         slow_loads=slow_loads(plan, loads),
         shifts=shifts(plan, loads),
-        adjusted=adjust_comparisons(plan, loads, dataset.settled_conditions()),
+        adjusted=adjust_comparisons(plan, loads, dataset.settled_conditions()) if of_loads else [],
         varying=plan.list_varying_factors(),
         missing_tables=dataset.missing_tables,
     )

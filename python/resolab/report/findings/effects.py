@@ -29,7 +29,7 @@ from resolab.stats import (
     slope_over_blocks,
     subtract_pairs,
 )
-from resolab.store.outcomes import OUTCOMES, LoadOutcome
+from resolab.store.outcomes import OUTCOMES, LoadOutcome, list_outcomes
 from resolab.store.rows import LoadRow
 
 SLOW_MS = 3_000.0
@@ -87,7 +87,7 @@ def slow_loads(plan: Plan, loads: Sequence[LoadRow]) -> list[TailResult]:
     A mean over a page's rounds is not a load, and may be only partly known. So there are no shares of slow loads for
     sampled pages with several rounds.
     """
-    outcome, grouped = OUTCOMES["plt"], group_by_condition(loads)
+    outcome, grouped = list_outcomes(plan.kind)[0], group_by_condition(loads)
     if plan.limits.page_timeout_s * 1e3 <= SLOW_MS or not _blocks_are_fixed(plan) or are_of_rounds(loads):
         return []
     found = (_compare_tails(plan, one, _samples(grouped, one, outcome)) for one in _list_pairs(plan))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from resolab.plan import Condition, Plan
 from resolab.protocols import first_byte_bytes, lookup_round_trips, page_handshake_round_trips, wire_time_ms
-from resolab.records import ConnectionState, HandshakeMode, LinkProfile, ResolverCache
+from resolab.records import ConnectionState, HandshakeMode, LinkProfile, ResolverCache, TrialKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,15 @@ class Oracle:
         )
 
     def predict_wait_before_request_ms(self, condition: Condition) -> float:
-        """Return the wait before a page load's first request: lookup at the resolver's distance, and page handshake."""
+        """Return the wait before a page load's first request: lookup at the resolver's distance, and page handshake.
+
+        For an exchange, the wait for the response.
+        """
         lookup = lookup_round_trips(
             condition.dns_transport, condition.requested_dns_handshake_mode, condition.dns_connection_state
         )
-        page = page_handshake_round_trips(condition.http_version, condition.requested_handshake_mode)
+        has_page = condition.kind is TrialKind.PAGE_LOAD
+        page = page_handshake_round_trips(condition.http_version, condition.requested_handshake_mode) if has_page else 0
         misses = condition.resolver_cache is ResolverCache.MISS or condition.resolver_miss_ratio == 1.0
         miss_ms = self.plan.resolver.miss_delay_ms if misses else 0.0
         link_ms = self.rtt_ms[condition.profile]
@@ -62,7 +66,7 @@ class Oracle:
 
     def _bytes_ms(self, condition: Condition) -> float | None:
         link = self.links.get(condition.profile)
-        if link is None or not _is_tabulated(condition):
+        if link is None or condition.kind is not TrialKind.PAGE_LOAD or not _is_tabulated(condition):
             return None
         found = first_byte_bytes(
             condition.browser, f"{condition.resolver_path}-{condition.dns_transport}",

@@ -6,6 +6,7 @@ connections, the distance of its servers. Not for: the closed form itself (`page
 
 from collections.abc import Set as AbstractSet
 
+from resolab.lab.cache_misses import draw_missed_names
 from resolab.pages.clone.names import host_name
 from resolab.pages.model import PageModel
 from resolab.pages.path import AnnouncementMode, LookupPrediction, predict_lookups, set_distances
@@ -14,7 +15,6 @@ from resolab.plan.settings import PageDistances
 from resolab.protocols import page_handshake_round_trips
 from resolab.records import AnswerPush, ResolverCache, TrialRecord
 from resolab.store import Manifest, trial_id
-from resolab.testbed.cache_misses import draw_missed_names
 
 
 class LookupPredictor:
@@ -36,6 +36,8 @@ class LookupPredictor:
     def _predict_lookups(self, model: PageModel, trial: TrialRecord, misses: AbstractSet[int]) -> LookupPrediction:
         access_ms = self._access_ms.get(trial.profile, 0.0)
         apart = self._plan.pages.distances is PageDistances.RECORDED
+        assert trial.http_version is not None  # Of a page load.
+        assert trial.requested_handshake_mode is not None
         return predict_lookups(
             set_distances(model, access_ms, apart=apart),
             dns_transport=trial.dns_transport,

@@ -25,7 +25,7 @@ WITH resolvers AS (
 ), owned AS (
     SELECT *, CASE WHEN to_resolver AND while_asked THEN 'resolab client'
                    WHEN resolver_path = 'gateway' OR (to_resolver AND resolver_path = 'stub') THEN resolver_path
-                   ELSE browser END AS client,
+                   ELSE coalesce(browser, 'resolab client') END AS client,
            CASE WHEN to_resolver THEN 'resolver' ELSE 'page' END AS server
     FROM seen
 )

@@ -17,10 +17,10 @@ from resolab.errors import ConfigurationError, ResolabError
 from resolab.internet import compose
 from resolab.internet.layout import HOME
 from resolab.internet.servers import authoritative
+from resolab.lab.distance import move_page, move_resolver, resolver_rtt_ms
+from resolab.lab.sites import assign_sites
 from resolab.plan import Corpus, load_plan, parse_plan
 from resolab.records import ResolverCache
-from resolab.testbed.distance import move_page, move_resolver, resolver_rtt_ms
-from resolab.testbed.sites import assign_sites
 
 PAGES = ("calibre-2020-07", "google-2018-11")
 CELL = ("a-page", "firefox", "dot")

@@ -15,7 +15,7 @@ from benches.peers.measure import ToolLoad, ToolsCell, rounds
 from resolab.errors import MachineError
 from resolab.plan import Corpus
 from resolab.records import PageFailure, PageLoadRecord
-from resolab.testbed import TrialResult
+from resolab.trials.trial_result import TrialResult
 
 SEEN = {
     "plt_ms": 193.8,

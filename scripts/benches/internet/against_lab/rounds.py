@@ -19,7 +19,7 @@ from resolab.internet.layout import HOME
 from resolab.plan import Corpus, Plan, block_order, load_plan
 from resolab.records import DnsTransport, LiveTrialRecord, PageFailure, PageLoadRecord, Record, TrialRecord
 from resolab.store import find_finished_trials, read_trial
-from resolab.testbed import Testbed
+from resolab.trials.page_load.runner import PageLoadRunner
 
 Say = Callable[[str], None]
 PRIMED_TYPES = ("A", "AAAA", "HTTPS")
@@ -40,7 +40,7 @@ async def rounds(
     live: list[ComparedLoad] = []
     lab: list[ComparedLoad] = []
     plan, corpus = lab_plan(folder)
-    async with Testbed(plan, corpus, plan.seed) as testbed:
+    async with PageLoadRunner(plan, corpus, plan.seed) as testbed:
         for number in range(sides.rounds):
             for side in ("live", "lab") if number % 2 == 0 else ("lab", "live"):
                 say(f"round {number + 1} of {sides.rounds}: {side}")
@@ -80,7 +80,7 @@ async def _prime(sides: ComparisonSettings, box: Box) -> None:
     await query.wait(PRIME_TIMEOUT_S)
 
 
-async def _lab_round(testbed: Testbed, plan: Plan, number: int) -> list[ComparedLoad]:
+async def _lab_round(testbed: PageLoadRunner, plan: Plan, number: int) -> list[ComparedLoad]:
     loads = []
     for block in range(plan.blocks):
         for place, condition in enumerate(block_order(plan, plan.seed + number, block)):
@@ -99,6 +99,7 @@ def live_loads(sides: ComparisonSettings, dataset: Path) -> list[ComparedLoad]:
 def _loads_of(pages: dict[str, str], records: Sequence[Record]) -> Iterator[ComparedLoad]:
     trial = next(one for one in records if isinstance(one, TrialRecord))
     live = next(one for one in records if isinstance(one, LiveTrialRecord))
+    assert trial.browser is not None  # Of a page load.
     cell = (pages[live.url], trial.browser.value, DnsTransport(trial.dns_transport).value)
     for one in _read_measured(records):
         yield _load(cell, one)
