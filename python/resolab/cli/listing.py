@@ -15,7 +15,9 @@ from resolab.cli.console import Console
 from resolab.pages.facts import count_facts
 from resolab.pages.file import read_model
 from resolab.plan import Corpus, access_rtt_ms
+from resolab.plan.condition import DECLARED
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, format_level, list_allowed_words
+from resolab.records import TrialKind
 
 Row = Mapping[str, object]
 _DIGITS = 10_000
@@ -100,7 +102,13 @@ def _plans(corpus: Corpus) -> Iterator[Row]:
 def _factors(_corpus: Corpus) -> Iterator[Row]:
     for factor in EVERY_FACTOR:
         default = format_level(OPTIONAL_FACTORS[factor], factor) if factor in OPTIONAL_FACTORS else None
-        yield {"factor": factor, "needed": factor in FACTORS, "levels": _levels(factor), "default": default}
+        yield {"factor": factor, "needed": factor in FACTORS, "levels": _levels(factor), "default": default} | {
+            "kinds": _kinds(factor)
+        }
+
+
+def _kinds(factor: str) -> list[str]:
+    return [str(kind) for kind in TrialKind if DECLARED[factor].belongs_to(kind)]
 
 
 def _levels(factor: str) -> list[str]:

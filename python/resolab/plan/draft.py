@@ -14,12 +14,17 @@ from resolab.plan.pages.certificate_check import BY_CERTIFICATE
 from resolab.plan.settings import PageCertificates
 from resolab.plan.support import baselines_lack, exclusions_needed
 from resolab.protocols import transport_label
-from resolab.records import DnsTransport, ResolverPath
+from resolab.records import DnsTransport, ResolverPath, TrialKind
 from resolab.toml_text import value_text
 
 _NATIVE = (DnsTransport.DOUDP, DnsTransport.DOH)
 """The transports of both browsers' own resolvers; other transports use the stub unless the plan says otherwise."""
 
+_TIMES = {
+    TrialKind.PAGE_LOAD: "page load time",
+    TrialKind.EXCHANGE: "DNS response time",
+    TrialKind.FETCH: "time to the document's first byte",
+}
 _NEVER_COMPARED = ("page", "profile", "browser", "resolver_path")
 """Their levels are compared within themselves."""
 
@@ -36,12 +41,13 @@ class PlanDraft:
     """Levels by factor, the first being the baseline's; an omitted optional factor has its default."""
     paths: Mapping[str, Sequence[str]]
     """The browser's path to each transport, where different from the usual path."""
+    kind: TrialKind = TrialKind.PAGE_LOAD
 
 
 def plan_text(draft: PlanDraft, base: Path) -> str:
     """Write the plan; an impossible plan raises ConfigurationError, as in reading."""
     corpus, source = Corpus.from_project(), f"{draft.name}.toml"
-    baseline = ["dns_transport", "requested_handshake_mode"]
+    baseline = [one for one in ("dns_transport", "requested_handshake_mode") if one in draft.levels]
     if all(len(draft.levels[factor]) == 1 for factor in baseline):
         # The question is what something else changes: alone these two would compare nothing.
         baseline += [one for one, words in draft.levels.items() if len(words) > 1 and one not in _NEVER_COMPARED]
@@ -62,18 +68,16 @@ def _text(
         "# What `resolab run` measures. Every key: docs/formats/plan.md; what stands in lists: `resolab list factors`.",
         f"name = {value_text(draft.name)}",
         f"question = {value_text(draft.question)}",
+        *([] if draft.kind is TrialKind.PAGE_LOAD else [f"kind = {value_text(str(draft.kind))}"]),
         f"seed = {draft.seed}  # every random choice derives from it",
         f"blocks = {draft.blocks}  # each has every condition once, and is one pair of every comparison",
         "",
         "[factors]",
-        *(f"{factor} = {_list(factor, draft.levels[factor])}" for factor in FACTORS),
+        *(f"{factor} = {_list(factor, draft.levels[factor])}" for factor in FACTORS if factor in draft.levels),
         *(f"{factor} = {_list(factor, draft.levels[factor])}" for factor in OPTIONAL_FACTORS if factor in draft.levels),
         *_pages(draft.levels.get("connection_sharing", ())),
         "",
-        "# How the browser reaches each transport: its own resolver, or resolab's stub on its loopback.",
-        "[resolver_path]",
-        *(f"{one} = {value_text(ways[0] if len(ways) == 1 else list(ways))}" for one, ways in paths.items()),
-        "",
+        *_paths(paths if draft.kind is TrialKind.PAGE_LOAD else {}),
         "# Every other condition is compared with the one that has these levels and is alike in everything else.",
         "[baseline]",
         *(f"{factor} = {_level(factor, draft.levels[factor][0])}" for factor in baseline),
@@ -82,6 +86,17 @@ def _text(
         lines += ["", f"# {reason[0].upper()}{reason[1:]}.", "[[exclude]]"]
         lines += [f"{factor} = {_list(factor, words)}" for factor, words in levels.items()]
     return "\n".join(lines) + "\n"
+
+
+def _paths(paths: Mapping[str, Sequence[str]]) -> list[str]:
+    if not paths:
+        return []
+    return [
+        "# How the browser reaches each transport: its own resolver, or resolab's stub on its loopback.",
+        "[resolver_path]",
+        *(f"{one} = {value_text(ways[0] if len(ways) == 1 else list(ways))}" for one, ways in paths.items()),
+        "",
+    ]
 
 
 def _pages(sharing: Sequence[str]) -> list[str]:
@@ -103,7 +118,7 @@ def _level(factor: str, word: str) -> str:
     return word if factor in NUMBERS else value_text(word)
 
 
-def write_question(levels: Mapping[str, Sequence[str]]) -> str:
+def write_question(levels: Mapping[str, Sequence[str]], kind: TrialKind = TrialKind.PAGE_LOAD) -> str:
     """Return a question about the varying levels, for a plan without an author's question."""
     # A word that is no transport is refused with the rest of the plan.
     known = list_allowed_words("dns_transport")
@@ -111,6 +126,6 @@ def write_question(levels: Mapping[str, Sequence[str]]) -> str:
     varying = [factor for factor, words in levels.items() if len(words) > 1 and factor not in {"page", "profile"}]
     if others:
         verb = "does" if len(others) == 1 else "do"
-        return f"What {verb} {' and '.join(others)} change in page load time against {first}?"
+        return f"What {verb} {' and '.join(others)} change in {_TIMES[kind]} against {first}?"
     named = " and ".join(factor.replace("_", " ") for factor in varying)
-    return f"What does the {named} change in page load time?" if named else "How long do page loads take?"
+    return f"What does the {named} change in {_TIMES[kind]}?" if named else f"How long is the {_TIMES[kind]}?"

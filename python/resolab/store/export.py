@@ -15,6 +15,8 @@ from resolab.errors import ConfigurationError, MachineError, UsageError
 from resolab.store.columns import TABLES, data_dictionary, list_columns
 from resolab.store.dataset import open_dataset
 from resolab.store.files import machine_errors, write_whole
+from resolab.store.folder import TABLES as TABLES_FOLDER
+from resolab.store.folder import is_published
 from resolab.store.tables import ensure_tables
 
 
@@ -44,7 +46,7 @@ def export_tables(
     ensure_tables(folder)
     dictionary = out / "data_dictionary.md"
     with open_dataset(folder) as dataset:
-        missing = set(dataset.missing_tables)
+        missing = set(dataset.missing_tables) | _find_later_tables(folder)
         lacking = sorted(missing.intersection(tables))
         if lacking:
             problem = f"this published folder has no table {lacking[0]}"
@@ -55,6 +57,13 @@ def export_tables(
         files = [_export(dataset.connection, table, out, file_format) for table in wanted]
     write_whole(dictionary, data_dictionary(_others(missing)).encode())
     return [*files, dictionary]
+
+
+def _find_later_tables(folder: Path) -> set[str]:
+    """List the tables that formats since a published folder's added; they would be empty."""
+    if not is_published(folder):
+        return set()
+    return {table for table in TABLES if not (folder / TABLES_FOLDER / f"{table}.parquet").is_file()}
 
 
 def _others(missing: Collection[str]) -> list[str]:

@@ -23,7 +23,8 @@ from resolab.trials.trial_result import TrialResult
 
 def test_no_folder_of_what_is_kept_has_dots_in_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {}
-    monkeypatch.setattr(run, "Testbed", lambda *_words, **options: given.update(options))
+    runner = {plan_of(1).kind: lambda *_words, **options: given.update(options)}
+    monkeypatch.setattr(run, "RUNNERS", runner)
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     plan = plan_of(1)

@@ -261,5 +261,5 @@ def test_testbeds_side_by_side_write_into_no_common_file(tmp_path: Path) -> None
     plan = parse_plan(
         PLAN.replace("{paths}", "2") + "netlog = true\nfailure_screenshots = true\n", "several.toml", None
     )
-    folders = [campaign_run.make_trial_runner(plan, 1, tmp_path, number)._kept.netlog_folder for number in (1, 2, 3)]
+    folders = [campaign_run.make_trial_runner(plan, 1, tmp_path, number).lab.kept.netlog_folder for number in (1, 2, 3)]
     assert folders == [tmp_path / "netlogs", tmp_path / "netlogs" / "path2", tmp_path / "netlogs" / "path3"]

@@ -6,7 +6,9 @@ import pytest
 
 from resolab.cli.main import main
 from resolab.plan import Plan, load_plan
+from resolab.plan.condition import DECLARED
 from resolab.plan.factors import FREE_NAMES, NUMBERS, OPTIONAL_FACTORS, list_allowed_words
+from resolab.records import TrialKind
 
 
 def new(folder: Path, *words: str) -> Plan:
@@ -27,7 +29,14 @@ def test_any_question_comes_back(question: str, tmp_path: Path) -> None:
     assert new(tmp_path, "--question", question).question == question
 
 
-@pytest.mark.parametrize("factor", [one for one in OPTIONAL_FACTORS if one not in {*NUMBERS, *FREE_NAMES}])
+@pytest.mark.parametrize(
+    "factor",
+    [
+        one
+        for one in OPTIONAL_FACTORS
+        if one not in {*NUMBERS, *FREE_NAMES} and DECLARED[one].belongs_to(TrialKind.PAGE_LOAD)
+    ],
+)
 def test_every_level_of_a_factor_beside_every_transport_is_a_plan(factor: str, tmp_path: Path) -> None:
     if factor == "browser_preset":
         pytest.skip("a preset's look-ups differ in two factors at a time: its author says what they are compared with")
@@ -40,6 +49,19 @@ def test_every_level_of_a_factor_beside_every_transport_is_a_plan(factor: str, t
     conditions = set(plan.conditions())
     assert conditions
     assert all(plan.find_baseline(one) in conditions for one in conditions)
+
+
+def test_an_exchange_and_a_fetch_need_no_level_of_a_page_load(tmp_path: Path) -> None:
+    exchange = new(tmp_path, "--kind", "exchange", "--requested-dns-handshake-mode", "full,zero_rtt")
+    assert exchange.question == "What does DoH change in DNS response time against DoUDP?"
+    assert [one.id for one in exchange.conditions()] == ["4g.doudp.full", "4g.doh.full", "4g.doh.zero_rtt"]
+    (tmp_path / "my-plan.toml").unlink()
+    fetch = new(tmp_path, "--kind", "fetch", "--connection-sharing", "separate,resolver_connection")
+    assert fetch.question == "What does DoQ change in time to the document's first byte against DoH3?"
+    assert len(fetch.conditions()) == 4
+    (tmp_path / "my-plan.toml").unlink()
+    with pytest.raises(AssertionError):
+        new(tmp_path, "--kind", "exchange", "--browser", "firefox")
 
 
 def test_levels_that_some_transports_lack_are_excluded_with_the_reason(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-_DEFAULTS = {
+DEFAULTS = {
     "page": ["example"],
     "profile": ["4g"],
     "dns_transport": ["doudp", "doh"],
@@ -12,7 +12,7 @@ _DEFAULTS = {
 }
 """The default levels of the factors named by every plan: the smallest plan with a question."""
 FACTORS = (
-    *_DEFAULTS,
+    *DEFAULTS,
     "resolver_path",
     "browser",
     "h3_discovery",
@@ -28,6 +28,9 @@ FACTORS = (
     "query_gathering",
     "answer_push",
     "resolver_miss_ratio",
+    "idle_gap_ms",
+    "names_count",
+    "question_packing",
     "resolver",
 )
 """The names of all factors, as in `resolab.plan.factors`; `--help` does not wait for this import."""
@@ -94,10 +97,14 @@ def _add_new(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     new.add_argument("--question", help="what it asks (default: made of the levels)")
     new.add_argument("--seed", type=int, default=1, help="seed of every random choice (default: %(default)d)")
     new.add_argument("--blocks", type=int, default=8, help="how often every condition runs (default: %(default)d)")
+    new.add_argument(
+        "--kind", default="page_load", choices=("page_load", "exchange", "fetch"),
+        help="the measured part of every trial (default: %(default)s); the others need no browser",
+    )  # fmt: skip
     for factor in FACTORS:
-        default = _DEFAULTS.get(factor)
+        default = DEFAULTS.get(factor)
         new.add_argument(
-            f"--{factor.replace('_', '-')}", dest=factor, type=_levels, default=default, metavar="LEVEL,...",
+            f"--{factor.replace('_', '-')}", dest=factor, type=_levels, default=None, metavar="LEVEL,...",
             help=None if default is None else f"(default: {','.join(default)})",
         )  # fmt: skip
     new.set_defaults(action="new")

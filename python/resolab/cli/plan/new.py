@@ -4,10 +4,13 @@ import argparse
 from typing import TYPE_CHECKING
 
 from resolab.cli.console import Console
+from resolab.cli.plan.arguments import DEFAULTS
 from resolab.errors import ConfigurationError
 from resolab.plan import load_plan
+from resolab.plan.condition import list_needed_factors
 from resolab.plan.draft import PlanDraft, plan_text, write_question
 from resolab.plan.factors import EVERY_FACTOR
+from resolab.records import TrialKind
 from resolab.store import write_named
 from resolab.wording import format_count
 
@@ -20,15 +23,21 @@ def run(options: argparse.Namespace) -> int:
     file: Path = options.file
     if file.suffix != ".toml":
         raise ConfigurationError(f"could not write {file}: a plan's file ends in .toml")
+    kind = TrialKind(options.kind)
     given = {factor: getattr(options, factor) for factor in EVERY_FACTOR}
+    defaults = {factor: words for factor, words in DEFAULTS.items() if factor in list_needed_factors(kind)}
+    if kind is TrialKind.FETCH:
+        defaults["dns_transport"] = ["doh3", "doq"]
+    given |= {factor: words for factor, words in defaults.items() if given[factor] is None}
     levels = {factor: words for factor, words in given.items() if words is not None and factor != "resolver_path"}
     ways = given["resolver_path"]
     draft = PlanDraft(
         name=file.stem,
-        question=options.question or write_question(levels),
+        question=options.question or write_question(levels, kind),
         seed=options.seed,
         blocks=options.blocks,
         levels=levels,
+        kind=kind,
         paths={} if ways is None else dict.fromkeys(levels["dns_transport"], ways),
     )
     text = plan_text(draft, file.absolute().parent)
