@@ -16,7 +16,10 @@ WITH_PAPERS = (
     "test_live_walks",
     "test_places_report",
     "test_published_results",
+    "test_statuses",
 )
+DRAWN = {"s24", "h20", "live"}
+"""The sections with the papers' figures."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -32,7 +35,9 @@ def without_papers(request: pytest.FixtureRequest) -> Iterator[None]:
     """Leave the papers' figures, which take longer than all the rest of a report, to the reports of their own tests."""
     with pytest.MonkeyPatch.context() as patch:
         if set(REPORTING) & set(request.path.parts) and request.path.stem not in WITH_PAPERS:
-            patch.setattr("resolab.report.build._papers", lambda _dataset, _findings: [])
+            from resolab.report.sections import order
+
+            patch.setattr(order, "_STUDIES", [one for one in order._STUDIES if one.id not in DRAWN])
         yield
 
 

@@ -15,7 +15,7 @@ from publishing.figures import keep_numbers, made_alike, numbers_of
 from publishing.page import without_figures
 from resolab.errors import ConfigurationError, ResolabError
 from resolab.report import make_report
-from resolab.report.unpublished import AS_PUBLISHED
+from resolab.report.sections.missing import AS_PUBLISHED
 from resolab.store.folder import FIGURES, PAGE, REPORT, TRIALS
 from resolab.store.published import write_published
 

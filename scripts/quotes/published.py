@@ -19,7 +19,7 @@ from typing import Any
 
 import duckdb
 
-from resolab.report.unpublished import AS_PUBLISHED
+from resolab.report.sections.missing import AS_PUBLISHED
 from resolab.stats import Estimate, Sample, compute_paired_p_value, estimate_paired_difference
 from resolab.store.files import escape_for_duckdb
 

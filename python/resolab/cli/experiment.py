@@ -119,7 +119,7 @@ def _finish(folder: Path, *, interrupted: bool, output: Path | None = None) -> i
         return EXIT_INTERRUPTED
     # A pipe or a file has no width of its own: nothing is cut there.
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
-    console.print(terminal_summary(made.findings))
+    console.print(terminal_summary(made.findings, made.live))
     _say(console, f"dataset: {folder}")
     _say(console, f"report:  {made.page}")
     return 0

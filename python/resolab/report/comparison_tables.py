@@ -6,6 +6,7 @@ For: rounding and words. Not for: estimates (`findings.comparisons`).
 import math
 from collections.abc import Sequence
 
+from resolab.plan import Plan
 from resolab.plots import estimate_text, interval_text, number_text
 from resolab.report.findings.findings import Findings, Noise, OutcomeFindings, PairResult
 from resolab.report.findings.interval_level import find_significance, level_text
@@ -19,6 +20,11 @@ def _columns(outcome: LoadOutcome) -> tuple[str, ...]:
         "page", "profile", "treatment", "against", "pairs", f"paired difference of {outcome.label}, {outcome.unit}",
         f"Hodges-Lehmann shift {outcome.unit}", f"change of median {outcome.label}", "Cliff's delta", "p",
     )  # fmt: skip
+
+
+def comparisons_title(plan: Plan) -> str:
+    """Return the title of a table of comparisons: named by the plan, or each with its baseline."""
+    return "The comparisons the plan names" if plan.comparison_rules else "Each condition against its baseline, tested"
 
 
 def comparison_table(findings: Findings, found: OutcomeFindings) -> Table:

@@ -17,16 +17,13 @@ from resolab.plots import (
 from resolab.report.captions import difference_caption, exchange_caption, heat_map_caption
 from resolab.report.findings.findings import ExchangeResult, Findings, OutcomeFindings
 from resolab.report.labels import exchange_place, name_combination
-from resolab.report.outcome_tables import further_outcomes
 
 
-def drawings(findings: Findings) -> Iterator[Drawing]:
-    """Draw every figure with data in the findings."""
-    yield from outcome_drawings(findings, findings.plt)
-    if findings.exchanges:
-        yield draw_exchanges(exchange_series(findings), exchange_caption(findings))
-    for found in further_outcomes(findings):
-        yield from outcome_drawings(findings, found)
+def exchange_drawing(findings: Findings) -> Drawing | None:
+    """Draw the cold DNS exchanges; `None` without exchanges."""
+    if not findings.exchanges:
+        return None
+    return draw_exchanges(exchange_series(findings), exchange_caption(findings))
 
 
 def outcome_drawings(findings: Findings, found: OutcomeFindings) -> Iterator[Drawing]:

@@ -1,4 +1,4 @@
-"""The outcomes of page loads in tables: every condition against its baseline, and a sum beside the load time.
+"""The outcomes of page loads in tables: every condition against its baseline.
 
 For: rounding and words, for any outcome. Not for: the plan's comparisons and copies (`comparison_tables`).
 """
@@ -77,28 +77,3 @@ def _format_difference(one: ConditionResult) -> tuple[str, ...]:
 def place_word(one: ConditionResult) -> str:
     """Return the reason for a condition without a baseline: copy or baseline."""
     return f"copy {one.condition.replicate}" if one.condition.replicate > 1 else "baseline"
-
-
-def sum_table(findings: Findings) -> Table:
-    """List the page load time as a sum beside the page load time, for every condition with sums."""
-    own, other = PLT_SUM, PLT
-    found = findings.find_outcome(own)
-    columns = (
-        "page", "profile", "condition", "n", f"median {other.label} ms", f"median {own.label} ms",
-        f"sum - {other.label} ms", f"change of median {own.label}",
-    )  # fmt: skip
-    rows = [
-        (
-            one.condition.page,
-            one.condition.profile,
-            name_combination(findings, one.condition),
-            str(one.median_ms.n),
-            both_text(within.other_ms),
-            both_text(one.median_ms),
-            both_text(within.difference_ms, signed=True),
-            place_word(one) if one.comparison is None else percent_text(one.comparison.change),
-        )
-        for one in (() if found is None else found.told)
-        for within in [findings.sums[one.condition.id]]
-    ]
-    return Table(columns, rows, frozenset(range(3)))

@@ -37,15 +37,15 @@ def shift_table(findings: Findings) -> NamedTable | None:
     return NamedTable("quantile_differences", "Quantiles: what changes where in the distribution", table, numbers, note)
 
 
-def shift_drawings(findings: Findings) -> list[Drawing]:
-    """Draw the quantile differences, unless there are too many panels or no comparisons."""
+def shift_drawing(findings: Findings) -> Drawing | None:
+    """Draw the quantile differences; `None` for too many panels, and without comparisons."""
     lines = [_line(findings, one) for one in findings.shifts]
     if not lines or len({one.place for one in lines}) > MOST_PANELS:
-        return []
+        return None
     label = findings.primary.outcome.label
     offered = [found.difference for line in lines for found in line.found if found.difference.ci_low is not None]
     caption = shift_caption(findings, offered)
-    return [draw_shift_functions(lines, caption, label)]
+    return draw_shift_functions(lines, caption, label)
 
 
 def _line(findings: Findings, one: ShiftResult) -> ShiftLine:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from resolab.plots import ABSENT, estimate_text, interval_text, level_label, mode_label, number_text, transport_label
 from resolab.protocols import has_handshake
 from resolab.records import TRIAL_FLAG_MEANINGS, PageFailure
+from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.resolvers import list_resolvers, several_caches, several_distances
 from resolab.report.statuses import H20Status, h20_status, status_counts
@@ -119,7 +120,7 @@ def handshake_table(findings: Findings) -> Table:
     for (kind, browser, where, asked), found in groups.items():
         total = sum(one.count for one in found)
         reached = sum(one.count for one in found if one.handshake_mode == asked)
-        unknown = "not known" if findings.live else "none"
+        unknown = "not known" if is_live(findings.plan) else "none"
         happened = ", ".join(f"{mode_label(one.handshake_mode or unknown)} {one.count}" for one in found)
         rows.append((kind, browser, where, mode_label(asked), happened, str(total), f"{reached / total:.0%}"))
     return _table(("what", "browser, HTTP", "DNS transport", "asked for", "happened", "n", "reached"), rows, 5)

@@ -12,4 +12,5 @@ def page_template(name: str) -> jinja2.Template:
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["type_name"] = lambda value: type(value).__name__
     return environment.get_template(name)

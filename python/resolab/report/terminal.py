@@ -22,6 +22,7 @@ from resolab.report.findings.findings import ConditionResult, Findings
 from resolab.report.findings.interval_level import level_of_loads, level_text
 from resolab.report.labels import name_combination
 from resolab.report.live.circumstances import live_lines
+from resolab.report.live.findings import LiveFindings
 from resolab.report.live.terminal import lookups_for_terminal
 from resolab.report.narrow_table import TerminalTable
 from resolab.wording import clean, format_count
@@ -32,17 +33,17 @@ LEAST_LABEL = 12
 _STYLES = {Verdict.SLOWER: "yellow", Verdict.FASTER: "cyan", Verdict.EQUIVALENT: "green", Verdict.NOT_DECIDED: "dim"}
 
 
-def terminal_summary(findings: Findings) -> RenderableType:
-    """Summarise a dataset: the answer's sentences, then a line for each comparison."""
+def terminal_summary(findings: Findings, live: LiveFindings | None = None) -> RenderableType:
+    """Summarise a dataset: the answer's sentences, then a line for each comparison; last, the live look-ups."""
     rows = answer_rows(findings)
-    sentences = map(Text, answer_sentences(findings, rows))
-    parts: list[RenderableType] = [_head(findings), *map(Text, live_lines(findings)), *sentences, *_kinds(findings)]
+    lines = map(Text, (*live_lines(findings, live), *answer_sentences(findings, rows)))
+    parts: list[RenderableType] = [_head(findings), *lines, *_kinds(findings)]
     if any(row.estimate.n for row in rows):
         parts.append(_comparisons(findings, rows))
     elif any(one.median_ms.n for one in findings.primary.conditions):
         parts.append(_conditions(findings))
-    if findings.live is not None and findings.live.lookups:
-        parts.append(lookups_for_terminal(findings.live))
+    if live is not None and live.lookups:
+        parts.append(lookups_for_terminal(live))
     return _Narrowed(Group(*parts))
 
 

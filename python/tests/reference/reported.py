@@ -17,9 +17,10 @@ from resolab.report.failures import failures_line, trouble_sentence
 from resolab.report.figures import outcome_drawings
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings, OutcomeFindings
-from resolab.report.h20.section import H20Section
+from resolab.report.h20.section import SECTION as H20
 from resolab.report.outcome_tables import further_outcomes, outcome_table
-from resolab.report.s24.section import S24Section
+from resolab.report.s24.section import SECTION as S24
+from resolab.report.sections.reading import Reading
 from resolab.report.sensitivity import sensitivity_table
 from resolab.report.tables import exchange_table, status_table
 from resolab.stats import Estimate
@@ -178,10 +179,11 @@ def _of_trouble(findings: Findings) -> Told:
 
 
 def _of_hounsel(dataset: Dataset, findings: Findings) -> Told:
-    told, h20 = Told(), H20Section(dataset, findings)
-    if not h20.is_theirs:
+    told, reading = Told(), Reading(dataset, findings)
+    if not H20.applies(reading):
         return told
-    for drawing in h20.drawings():
+    h20 = H20.build(reading)
+    for drawing in h20.drawings:
         rows = drawing.rows
         if drawing.name in {"h20_fig1", "h20_fig3"}:
             keys = ("profile", "resolver_cache", "dns_transport", "requested_handshake_mode", "connection")
@@ -195,7 +197,7 @@ def _of_hounsel(dataset: Dataset, findings: Findings) -> Told:
             failed = re.search(r"(\d+ of \d+) loads failed", drawing.caption)
             told[drawing.name, "caption"] = failed and failed[1]
             told[drawing.name, "left out"] = _left_out(drawing)
-    for table in h20.tables():
+    for table in h20.tables:
         if table.name == "h20_table1":
             keys = ("profile", "resolver_cache", "dns_transport", "further_levels", "status")
             columns = ("loads_count", "total_count", "share_ratio", "ci_low_ratio", "ci_high_ratio")
@@ -214,10 +216,11 @@ def _left_out(drawing: Drawing) -> int:
 
 
 def _of_sengupta(dataset: Dataset, findings: Findings) -> Told:
-    told, s24 = Told(), S24Section(dataset, findings)
-    if not s24.is_theirs:
+    told, reading = Told(), Reading(dataset, findings)
+    if not S24.applies(reading):
         return told
-    for drawing in s24.drawings():
+    s24 = S24.build(reading)
+    for drawing in s24.drawings:
         if drawing.name in {"s24_fig10", "s24_fig10_plt_sum"}:
             ours = [row for row in drawing.rows if row["study"] == "ours"]
             _put(told, drawing.name, ours, ("page", "profile", "combination"), COUNTS)
@@ -228,7 +231,7 @@ def _of_sengupta(dataset: Dataset, findings: Findings) -> Told:
             told[drawing.name, "left out"] = _left_out(drawing)
         if drawing.name in {"s24_fig5", "s24_fig7"}:
             _put(told, drawing.name, drawing.rows, ("panel", "curve"), COUNTS)
-    for table in s24.tables():
+    for table in s24.tables:
         if table.name == "s24_connects":
             _put(told, table.name, table.rows, ("panel", "what"), (*COUNTS, "median_round_trips"))
     return told

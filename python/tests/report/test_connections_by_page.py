@@ -13,7 +13,7 @@ from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 from resolab.plan import Plan
 from resolab.plots import ABSENT
 from resolab.report.build import make_report
-from resolab.report.connections.section import connection_section
+from resolab.report.connections.section import connection_content
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
 from resolab.store import build_tables, open_dataset
@@ -70,7 +70,7 @@ def found(folder: Path, plan: Plan, without: str = "none") -> Findings:
 
 def test_each_page_is_a_pair_and_the_table_sums_them_up(tmp_path: Path) -> None:
     findings = found(tmp_path / "d", make_plan(GATEWAY))
-    section = connection_section(findings)
+    section = connection_content(findings)
     table = next(one for one in section.tables if one.name == "connections_over_pages")
     shared = next(one for one in table.rows if "origin_frame" in str(one["treatment"]))
     assert (shared["pages_count"], shared["names_count"]) == (5, 5)
@@ -94,7 +94,7 @@ def test_each_page_is_a_pair_and_the_table_sums_them_up(tmp_path: Path) -> None:
 
 
 def test_a_page_of_which_one_load_told_nothing_is_no_pair(tmp_path: Path) -> None:
-    section = connection_section(found(tmp_path / "d", make_plan(GATEWAY), without="flat-4"))
+    section = connection_content(found(tmp_path / "d", make_plan(GATEWAY), without="flat-4"))
     table = next(one for one in section.tables if one.name == "connections_over_pages")
     assert {one["pages_count"] for one in table.rows} == {4}
     # The time is over all pages: it does not need the connections.
@@ -108,7 +108,7 @@ def test_only_rounds_that_both_conditions_have_of_a_page_are_compared(tmp_path: 
         replace_times(one, 1_000.0 if one.round >= 5 else None if "origin_frame" in one.condition else 2_000.0)
         for one in findings.loads
     ]
-    drawing = connection_section(replace(findings, loads=loads)).drawings[0]
+    drawing = connection_content(replace(findings, loads=loads)).drawings[0]
     rows = [one for one in drawing.rows if "origin_frame" in str(one["treatment"])]
     assert [(one["plt_ms"], one["baseline_plt_ms"], one["difference_ms"]) for one in rows] == [(1_000, 1_000, 0)] * 5
 
@@ -118,7 +118,7 @@ def test_a_link_without_a_round_trip_has_no_change_in_round_trips(
 ) -> None:
     monkeypatch.setitem(synthetic_dataset.RTT_MS, "ideal", 0.0)
     monkeypatch.setitem(synthetic_dataset.RATE_BPS, "ideal", None)
-    section = connection_section(found(tmp_path / "d", make_plan(GATEWAY.replace('"4g"', '"ideal"'))))
+    section = connection_content(found(tmp_path / "d", make_plan(GATEWAY.replace('"4g"', '"ideal"'))))
     table = next(one for one in section.tables if one.name == "connections_over_pages")
     column = table.table.columns.index("in round trips")
     assert {row[column] for row in table.table.rows} == {ABSENT}
@@ -141,7 +141,7 @@ connection_sharing = "separate"
 
 
 def test_what_a_browser_shares_by_itself_is_told_as_well(tmp_path: Path) -> None:
-    section = connection_section(found(tmp_path / "d", make_plan(NATIVE)))
+    section = connection_content(found(tmp_path / "d", make_plan(NATIVE)))
     assert [one.name for one in section.tables] == ["load_connections", "connections_over_pages"]
     (drawing,) = section.drawings
     assert {one["shared_requests_count"] for one in drawing.rows} == {3}
@@ -149,7 +149,7 @@ def test_what_a_browser_shares_by_itself_is_told_as_well(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("text", [OF_BLOCKS, PLAN_TEXT])
 def test_there_is_nothing_by_page_where_pages_are_given_or_nothing_is_shared(tmp_path: Path, text: str) -> None:
-    section = connection_section(found(tmp_path / "d", make_plan(text)))
+    section = connection_content(found(tmp_path / "d", make_plan(text)))
     assert section.drawings == []
     assert "connections_over_pages" not in [one.name for one in section.tables]
 
@@ -157,7 +157,7 @@ def test_there_is_nothing_by_page_where_pages_are_given_or_nothing_is_shared(tmp
 def test_the_report_has_the_figure_and_the_page_by_page_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, plan = tmp_path / "d", make_plan(GATEWAY)
     findings = found(folder, plan)
-    monkeypatch.setattr("resolab.report.build.analyse", lambda _: findings)
+    monkeypatch.setattr("resolab.report.sections.reading.analyse", lambda _: findings)
     report = make_report(folder).page
     assert 'id="connections_by_page"' in report.read_text("utf-8")
     with (report.parent / "figures" / "connections_by_page.csv").open() as file:

@@ -30,10 +30,11 @@ from resolab.records import (
     ResourceRecord,
     TrialEndRecord,
 )
-from resolab.report import build, build_report
-from resolab.report.paths import load_paths, path_summaries
+from resolab.report import build_report
+from resolab.report.paths import load_paths, path_summaries, section
 from resolab.report.paths.predictions import LookupPredictor
-from resolab.report.paths.section import path_section
+from resolab.report.paths.section import path_content
+from resolab.report.sections.section import Paragraph
 from resolab.store import (
     MergedRun,
     RunStatus,
@@ -246,9 +247,8 @@ def test_incomplete_loads_are_in_no_median_and_are_counted(
     (summary,) = path_summaries(load_paths(dataset, {"one": MODELS["one"]}).found)
     assert (summary.loads_count, summary.load_ms.value, summary.connections["names"].n) == (1, 400, 1)
     said = "3 loads failed and are left out (office.doudp.h3.full: incomplete 2; office.doq.h3.full: incomplete 1)"
-    found = path_section(dataset, plan_of(tmp_path, "one"), ["one"])
-    assert found is not None
-    assert any(note.startswith(said) for note in found.notes)
+    found = path_content(dataset, plan_of(tmp_path, "one"), ["one"])
+    assert any(one.text.startswith(said) for one in found.blocks if isinstance(one, Paragraph))
     monkeypatch.chdir(tmp_path)
     assert main(["page", "path", "run", "one.page.json"]) == 0
     assert said in capsys.readouterr().out
@@ -304,8 +304,7 @@ def test_the_report_s_section_has_parts_look_ups_and_connections_of_the_plan_s_m
     dataset: Path, tmp_path: Path
 ) -> None:
     write(dataset, [("one", "doudp", records("one", 10, 20, 400)), ("two", "doudp", records("two", 10, 20, 400))])
-    found = path_section(dataset, plan_of(tmp_path, "one"), ["one"])
-    assert found is not None
+    found = path_content(dataset, plan_of(tmp_path, "one"), ["one"])
     parts, lookups, connections = found.tables
     assert (parts.table.columns[:4], parts.table.rows[0][:4]) == (
         ("arm", "pages", "loads", "load ms"), ("office.doudp.h3.full", "1", "1", "400"),
@@ -316,7 +315,7 @@ def test_the_report_s_section_has_parts_look_ups_and_connections_of_the_plan_s_m
     counts = dict(zip(connections.table.columns, connections.table.rows[0], strict=True))
     assert (counts["connections"], counts["names asked"], counts["on others' connections"]) == ("2.0", "3.0", "1.0")
     assert lookups.rows[0]["blocking_lookups_count"] == 3
-    assert any("left out: two" in note for note in found.notes)
+    assert any("left out: two" in one.text for one in found.blocks if isinstance(one, Paragraph))
 
 
 def test_names_may_share_by_the_certificates_that_the_plan_gives_them(
@@ -327,8 +326,8 @@ def test_names_may_share_by_the_certificates_that_the_plan_gives_them(
     write(dataset, [("one", "doudp", records("one", 10, 20, 400))])
     plan = plan_of(tmp_path, "one")
     by_site = replace(plan, pages=replace(plan.pages, certificates=PageCertificates.SITE))
-    sections = [path_section(dataset, one, ["one"]) for one in (plan, by_site)]
-    assert [one and one.tables[2].rows[0]["may_share_names_count"] for one in sections] == [0, 3]
+    sections = [path_content(dataset, one, ["one"]) for one in (plan, by_site)]
+    assert [one.tables[2].rows[0]["may_share_names_count"] for one in sections] == [0, 3]
 
 
 def test_pages_without_a_model_have_no_section_and_their_trials_are_not_read(
@@ -336,17 +335,17 @@ def test_pages_without_a_model_have_no_section_and_their_trials_are_not_read(
 ) -> None:
     write(dataset, [("one", "doudp", records("one", 10, 20, 400))])
     monkeypatch.setattr("resolab.report.paths.section.load_paths", lambda *_: pytest.fail("trials were read"))
-    assert path_section(dataset, make_plan(), ["example"]) is None
+    assert path_content(dataset, make_plan(), ["example"]).blocks == []
 
 
 def test_a_report_shows_the_section_and_writes_its_numbers(
     dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(dataset, [("one", "doudp", records("one", 10, 20, 400))])
-    found = path_section(dataset, plan_of(tmp_path, "one"), ["one"])
-    monkeypatch.setattr(build, "path_section", lambda *_: found)
+    found = path_content(dataset, plan_of(tmp_path, "one"), ["one"])
+    monkeypatch.setattr(section, "path_content", lambda *_: found)
     page = build_report(make_dataset(tmp_path / "other"))
-    section = page.read_text().partition('<section id="paths">')[2].partition("</section>")[0]
-    assert "Blocking look-ups" in section
-    assert "office.doudp.h3.full" in section
+    text = page.read_text().partition('<section id="paths">')[2].partition("</section>")[0]
+    assert "Blocking look-ups" in text
+    assert "office.doudp.h3.full" in text
     assert (page.parent / "figures" / "path_connections.csv").read_text().startswith("arm,pages_count,loads_count,")

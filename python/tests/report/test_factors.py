@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import BROWSER_MS, RTT_MS, make_dataset, make_plan
 
-from resolab.report.environment import environment
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
 from resolab.report.labels import baseline_label, list_constant_factors, name_combination
 from resolab.report.outcome_tables import outcome_table
+from resolab.report.sections.environment import environment
 from resolab.report.sentences import answers
 from resolab.report.tables import Table, handshake_table, lateness_table
 from resolab.store import build_tables, open_dataset

@@ -15,7 +15,7 @@ from quotes.predicted import later, savings, whole_loads
 from quotes.prose import counts_without_holm, given, holds, literal_numbers, render, unparted_causes
 from quotes.published import PublishedDatasets
 from quotes.words import estimate, number, percent
-from resolab.report.unpublished import AS_PUBLISHED
+from resolab.report.sections.missing import AS_PUBLISHED
 from resolab.stats import Sample, estimate_paired_difference
 
 ROOT = Path(__file__).parents[3]

@@ -1,35 +1,31 @@
-"""The report's section on loads' connections, for plans about a gateway or about connection sharing.
+"""The tables and figures of loads' connections, for plans about a gateway or about connection sharing.
 
-For: choosing tables and figures. Not for: their content.
+For: choosing tables and figures, as blocks of the section of failures and handshakes. Not for: their content.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from resolab.plots import Drawing
 from resolab.records import ResolverPath
 from resolab.report.connections.loads import connection_table
 from resolab.report.connections.page_effects import changes_table, page_changes, page_drawing
 from resolab.report.findings.findings import Findings
-from resolab.report.named_table import NamedTable
+from resolab.report.sections.missing import Part
+from resolab.report.sections.section import SectionContent
+from resolab.store.connections.loads import TABLES_OF_LOAD_CONNECTIONS
+
+CONNECTIONS = Part(
+    "Connections of the loads",
+    TABLES_OF_LOAD_CONNECTIONS,
+    ("load_connections", "connections_over_pages", "connections_by_page"),
+    "failures",
+)
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionSection:
-    """Tables and figures of the section, in order."""
-
-    tables: Sequence[NamedTable]
-    drawings: Sequence[Drawing]
-
-
-def connection_section(findings: Findings) -> ConnectionSection:
+def connection_content(findings: Findings) -> SectionContent:
     """Build the available tables and figures: by condition and, for sampled pages, by page."""
     if not _is_about_connections(findings):
-        return ConnectionSection([], [])
+        return SectionContent([])
     changes = page_changes(findings)
-    tables = (connection_table(findings), changes_table(findings, changes))
-    drawings = (page_drawing(findings, changes),)
-    return ConnectionSection([one for one in tables if one is not None], [one for one in drawings if one is not None])
+    made = (connection_table(findings), changes_table(findings, changes), page_drawing(findings, changes))
+    return SectionContent([one for one in made if one is not None])
 
 
 def compares_sharing(findings: Findings) -> bool:

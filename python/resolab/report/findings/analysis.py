@@ -22,7 +22,6 @@ from resolab.report.findings.outcome_pairs import compare_outcomes
 from resolab.report.findings.page_loads import condition_results
 from resolab.report.findings.sensitivity import sensitivities
 from resolab.report.findings.vantage_comparison import compare_across_places
-from resolab.report.live.findings import live_findings
 from resolab.store import Dataset, read_calibrations
 from resolab.store.outcomes import LAST_BYTE, PLT, PLT_SUM, LoadOutcome, MissingValueMeaning, list_outcomes
 from resolab.store.rows import LoadRow
@@ -66,8 +65,7 @@ def analyse(dataset: Dataset) -> Findings:
         missing_tables=dataset.missing_tables,
     )
     places = compare_across_places(plan, loads, findings.primary, dataset.vantage_point_of_trials())
-    findings = replace(findings, across_places=places)
-    return replace(findings, live=live_findings(dataset, findings)) if is_live(plan) else findings
+    return replace(findings, across_places=places)
 
 
 def _oracle(dataset: Dataset, plan: Plan, rtt_ms: Mapping[str, float]) -> Oracle:

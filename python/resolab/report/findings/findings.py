@@ -5,7 +5,6 @@ For: the types filled by the analysis and read by the presentation. Not for: com
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from resolab.plan import Condition, Plan, PlannedComparison
 from resolab.plan.access_link import access_rtt_ms
@@ -18,9 +17,6 @@ from resolab.store.connections.hellos import HelloRow
 from resolab.store.connections.loads import LoadConnectionsRow
 from resolab.store.outcomes import OUTCOMES, LoadOutcome
 from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow, LoadRow
-
-if TYPE_CHECKING:
-    from resolab.report.live.findings import LiveFindings
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +262,6 @@ class Findings:
     """The tables that a published folder lacks."""
     across_places: Sequence[VantagePointComparison] = ()
     """The comparisons of the primary outcome, for a dataset from several vantage points."""
-    live: "LiveFindings | None" = None
-    """The additional findings of the live network; `None` for an emulated network."""
 
     @property
     def pages(self) -> Sequence[str]:

@@ -3,6 +3,12 @@
 For: words. Not for: numbers; the tables hold the numbers.
 """
 
+STATUSES_NOTE = (
+    "Measured loads by their five statuses. What their code did not look at is no failure there: a document with a "
+    "status other than 2xx counts as successful. They dropped failed loads from their page load times; here a load the "
+    "network failed stays as at least its limit."
+)
+
 NETWORKS_NOTE = (
     "Theirs: medians with Cloudflare's resolver (sections 4.3 and 4.4); the resolver's distance nearest to their "
     "ping stands for Frankfurt, or for Seoul. Ours keeps failed loads as bounds; another column drops them, as "

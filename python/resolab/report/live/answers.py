@@ -22,9 +22,8 @@ NAMED_COUNT = 4
 """Up to this number, configurations sharing the first rank are named."""
 
 
-def live_answers(findings: Findings) -> list[str]:
-    """Answer for each vantage point separately: page loads first, then each resolver."""
-    live = findings.live
+def live_answers(findings: Findings, live: LiveFindings | None) -> list[str]:
+    """Answer for each vantage point separately: page loads first, then each resolver; empty for an emulated network."""
     if live is None:
         return []
     places = findings.plan.factors.profile

@@ -21,9 +21,8 @@ _WAYS = {
 }
 
 
-def live_lines(findings: Findings) -> list[str]:
+def live_lines(findings: Findings, live: LiveFindings | None) -> list[str]:
     """Return a line of circumstances for each vantage point; empty for an emulated network."""
-    live = findings.live
     if live is None:
         return []
     return [_line(findings, live, place) for place in findings.plan.factors.profile]
@@ -88,9 +87,9 @@ def list_words(run: LiveRun | None) -> str:
     return f"list {run.list_id}, ranks {ranks}{', sampled' if run.list_sample is not None else ''}"
 
 
-def live_environment(findings: Findings) -> list[tuple[str, str]]:
+def live_environment(findings: Findings, live: LiveFindings | None) -> list[tuple[str, str]]:
     """List the facts about the live network needed for a repetition; empty for an emulated network."""
-    live, run = findings.live, findings.manifest.live
+    run = findings.manifest.live
     if live is None:
         return []
     rows: list[tuple[str, str]] = [("vantage points", ", ".join(findings.plan.factors.profile))]

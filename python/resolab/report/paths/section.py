@@ -1,10 +1,9 @@
-"""The waits of modelled pages' loads, as a section of the report: parts, lookups and connections by arm.
+"""The section of the waits of modelled pages' loads: parts, lookups and connections by arm.
 
 For: rounding and words. Not for: finding paths (`loads`) or sums (`summary`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.pages.path import PhaseKind
@@ -12,9 +11,13 @@ from resolab.plan import Plan
 from resolab.plots import estimate_text, interval_text
 from resolab.plots.save import Value
 from resolab.report.named_table import NamedTable
-from resolab.report.paths.loads import LoadPaths, load_paths
+from resolab.report.paths.loads import TABLES_READ, LoadPaths, load_paths
 from resolab.report.paths.models import read_models
 from resolab.report.paths.summary import PathSummary, path_summaries
+from resolab.report.sections.blocks import list_notes
+from resolab.report.sections.missing import Part, note_missing
+from resolab.report.sections.reading import Reading
+from resolab.report.sections.section import Section, SectionContent
 from resolab.report.tables import Table
 from resolab.stats import Estimate
 from resolab.wording import format_count
@@ -42,25 +45,27 @@ _COUNT_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PathSection:
-    """The tables of the section, with notes."""
-
-    tables: Sequence[NamedTable]
-    notes: Sequence[str]
+_PATHS = Part("Waits of the loads", TABLES_READ, ("path_parts", "path_lookups", "path_connections"), "paths")
 
 
-def path_section(folder: Path, plan: Plan, pages: Sequence[str]) -> PathSection | None:
-    """Build the section of a dataset; `None` without a modelled page or without any path."""
+def _build(reading: Reading) -> SectionContent:
+    if not reading.lacks(TABLES_READ):
+        return path_content(reading.folder, reading.plan, reading.findings.pages)
+    has_models = bool(read_models(reading.plan, reading.findings.pages))
+    return SectionContent(note_missing(reading, _PATHS) if has_models else [])
+
+
+def path_content(folder: Path, plan: Plan, pages: Sequence[str]) -> SectionContent:
+    """Build the tables and notes of a dataset; empty without a modelled page or without any path."""
     models = read_models(plan, pages)
     # Every trial is read: nothing is, for pages nobody has a model of.
     paths = load_paths(folder, models) if models else LoadPaths((), (), 0)
     summaries = path_summaries(paths.found)
     if not summaries:
-        return None
+        return SectionContent([])
     served = [one for one in summaries if one.connections]
     tables = [_parts(summaries), _lookups(summaries), *([_connections(served)] if served else [])]
-    return PathSection(tables, list(_notes(paths, summaries)))
+    return SectionContent([*tables, *list_notes(_notes(paths, summaries))])
 
 
 def _parts(summaries: Sequence[PathSummary]) -> NamedTable:
@@ -163,3 +168,12 @@ def _head(one: PathSummary) -> dict[str, Value]:
 
 def _columns(name: str, estimate: Estimate) -> Mapping[str, Value]:
     return {name: estimate.value, f"{name}_ci_low": estimate.ci_low, f"{name}_ci_high": estimate.ci_high}
+
+
+SECTION = Section(
+    id="paths",
+    title="What loads waited for: look-ups, connections, servers, the browser",
+    link="What loads waited for",
+    applies=lambda reading: not reading.is_live,
+    build=_build,
+)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from resolab.plots import ABSENT
 from resolab.plots.save import Value
+from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings, VantagePointComparison
 from resolab.report.labels import name_combination
 from resolab.report.named_table import NamedTable
@@ -28,7 +29,7 @@ def build_across_table(findings: Findings) -> NamedTable | None:
     if not found:
         return None
     places = list(dict.fromkeys(place for one in found for place in one.places))
-    lab = () if findings.live else ("profile",)
+    lab = () if is_live(findings.plan) else ("profile",)
     columns = (
         "page",
         *lab,

@@ -1,23 +1,24 @@
-"""The figures and tables of Sengupta et al. (TNSM 2024), each from a single dataset, under the paper's numbers.
+"""The section of the figures and tables of Sengupta et al. (TNSM 2024), each from a single dataset, by their numbers.
 
-For: the report's list of figures and tables, and the missing data. Not for: the content of each (`exchanges`, `loads`,
-`changes`, `replication`, `profiles`, `paper_comparison`).
+For: the list of figures and tables, and the missing data. Not for: the content of each (`exchanges`, `loads`,
+`changes`, `replication`, `profiles`).
 """
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 
 from resolab.plots import Drawing
-from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_of_loads
 from resolab.report.named_table import NamedTable
 from resolab.report.s24.changes import changes_table, overhead_table
-from resolab.report.s24.exchanges import Timings, exchange_drawings, read_timings
-from resolab.report.s24.loads import LoadTimes, list_load_times, load_drawings
+from resolab.report.s24.exchanges import exchange_drawings
+from resolab.report.s24.loads import load_drawings
 from resolab.report.s24.profiles import connect_table, profile_table
 from resolab.report.s24.replication import replication_table
-from resolab.report.s24.scope import PaperScope, choose_scope
-from resolab.store import Dataset
+from resolab.report.s24.scope import choose_scope
+from resolab.report.s24.study import S24Study
+from resolab.report.sections.blocks import list_notes
+from resolab.report.sections.reading import Reading
+from resolab.report.sections.section import Section, SectionContent
 
 _NEEDS = {
     "s24_fig3": "page loads over HTTP/3",
@@ -33,52 +34,48 @@ _NEEDS = {
 }
 
 
-class S24Section:
-    """The paper's figures and tables of a dataset, with common parts computed once; the dataset must be open."""
+def find_drawings(study: S24Study) -> Iterator[Drawing]:
+    """Draw every figure of the paper with data in the dataset."""
+    yield from exchange_drawings(study.timings, study.findings, study.scope)
+    for times in study.times:
+        yield from load_drawings(times, study.findings, study.scope)
 
-    def __init__(self, dataset: Dataset, findings: Findings) -> None:
-        self.dataset = dataset
-        self.findings = findings
 
-    @cached_property
-    def scope(self) -> PaperScope:
-        """The conditions matching the paper."""
-        return choose_scope(self.findings.plan)
+def find_tables(study: S24Study) -> list[NamedTable]:
+    """Make every table of comparisons with the paper, given data in the dataset."""
+    found = [
+        profile_table(study.findings),
+        connect_table(study.timings),
+        changes_table(study.times, study.scope, study.findings),
+        replication_table(study.times, study.scope, level_of_loads(study.findings.plan)),
+        *(overhead_table(times.outcome, study.findings, study.scope) for times in study.times),
+    ]
+    return [one for one in found if one is not None]
 
-    @cached_property
-    def timings(self) -> Timings:
-        """The durations in round trips."""
-        return read_timings(self.dataset, self.findings, self.scope)
 
-    @cached_property
-    def times(self) -> list[LoadTimes]:
-        """The page load time and, if present in the dataset, the paper's sum."""
-        return list_load_times(self.findings)
+def list_missing(drawn: Iterable[str]) -> list[str]:
+    """List the paper's figures missing from the names in `drawn`, each with the data needed."""
+    names = set(drawn)
+    return [f"{name}: needs {what}." for name, what in _NEEDS.items() if name not in names]
 
-    @property
-    def is_theirs(self) -> bool:
-        """True when a condition has the paper's page, profile and protocols."""
-        return bool(self.scope.cells)
 
-    def drawings(self) -> Iterator[Drawing]:
-        """Draw every figure of the paper with data in the dataset."""
-        yield from exchange_drawings(self.timings, self.findings, self.scope)
-        for times in self.times:
-            yield from load_drawings(times, self.findings, self.scope)
+def _build(reading: Reading) -> SectionContent:
+    study = S24Study(reading.dataset, reading.findings)
+    drawn = list(find_drawings(study))
+    lacks_queries = reading.lacks(["queries"])
+    if not drawn and not lacks_queries:
+        return SectionContent([])
+    missing = list_missing(one.name for one in drawn)
+    if lacks_queries:
+        missing.append("Figures and tables of DNS exchanges: this published folder has no table queries.")
+    return SectionContent([*find_tables(study), *drawn, *list_notes(missing)])
 
-    def tables(self) -> list[NamedTable]:
-        """Make every table of comparisons with the paper, given data in the dataset."""
-        found = [
-            profile_table(self.findings),
-            connect_table(self.timings),
-            changes_table(self.times, self.scope, self.findings),
-            replication_table(self.times, self.scope, level_of_loads(self.findings.plan)),
-            *(overhead_table(times.outcome, self.findings, self.scope) for times in self.times),
-        ]
-        return [one for one in found if one is not None]
 
-    @staticmethod
-    def missing(drawn: Iterable[str]) -> list[str]:
-        """List the paper's figures missing from `drawn`, each with the data needed."""
-        names = set(drawn)
-        return [f"{name}: needs {what}." for name, what in _NEEDS.items() if name not in names]
+SECTION = Section(
+    id="s24",
+    title="Sengupta et al. (2024), figure by figure",
+    link="Sengupta et al. (2024), by figure",
+    follows="paths",
+    applies=lambda reading: not reading.is_live and reading.has_page_loads and bool(choose_scope(reading.plan).cells),
+    build=_build,
+)

@@ -12,8 +12,9 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 from resolab.report import build_report, terminal_summary
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.interval_level import find_level, find_significance, level_text
-from resolab.report.h20.section import H20Section
-from resolab.report.s24.section import S24Section
+from resolab.report.h20 import section as h20
+from resolab.report.s24 import section as s24
+from resolab.report.sections.reading import Reading
 from resolab.stats import LEVEL, STOPPING_LEVEL, Estimate
 from resolab.store import build_tables, open_dataset
 
@@ -59,10 +60,10 @@ def test_every_estimate_has_the_level(folder: Path) -> None:
 
 def test_the_papers_tables_and_captions_say_it(folder: Path) -> None:
     with open_dataset(folder) as dataset:
-        findings = analyse(dataset)
-        s24, h20 = S24Section(dataset, findings), H20Section(dataset, findings)
-        drawings = [*s24.drawings(), *h20.drawings()]
-        tables = [*s24.tables(), *h20.tables()]
+        reading = Reading(dataset)
+        papers = [one.build(reading) for one in (s24.SECTION, h20.SECTION)]
+    drawings = [one for content in papers for one in content.drawings]
+    tables = [one for content in papers for one in content.tables]
     captions = {one.name: one.caption for one in drawings}
     assert {"s24_fig3", "s24_fig8_plt_sum", "s24_fig10", "s24_fig12", "h20_fig1", "h20_fig2", "h20_fig4"} <= set(
         captions

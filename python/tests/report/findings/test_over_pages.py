@@ -1,6 +1,7 @@
 """What a report says where pages are what was sampled: pairs are pages, and a page's rounds are no further pairs."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from resolab.report.findings.dataset_plan import read_plan
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.page_loads import count_unpaired, pair_blocks, pair_samples, sample_by_block
 from resolab.report.plain_answers import plain_answers
+from resolab.report.sections.section import SectionContent
 from resolab.stats import Method, estimate_paired_difference
 from resolab.store import Dataset, build_tables, open_dataset
 from resolab.store.outcomes import PLT
@@ -70,7 +72,12 @@ def test_the_report_still_knows_each_page_for_the_paths_of_its_loads(
 ) -> None:
     make_dataset(tmp_path / "d", plan_with(14))
     asked: list[set[str]] = []
-    monkeypatch.setattr("resolab.report.build.path_section", lambda _folder, _plan, pages: asked.append({*pages}))
+
+    def note(_folder: object, _plan: object, pages: Iterable[str]) -> SectionContent:
+        asked.append({*pages})
+        return SectionContent([])
+
+    monkeypatch.setattr("resolab.report.paths.section.path_content", note)
     build_report(tmp_path / "d")
     assert asked == [{*PAGES}]
 

@@ -7,9 +7,11 @@ from h20_dataset import Arm, Query, make_h20_dataset
 from resolab.plots import Drawing
 from resolab.report.build import build_report
 from resolab.report.findings.analysis import analyse
+from resolab.report.h20.amortisation import amortisations
 from resolab.report.h20.networks import median_quantile, names_for_half, same_sign
 from resolab.report.h20.paper_numbers import vantage_points
-from resolab.report.h20.section import H20Section
+from resolab.report.h20.section import find_drawings, find_tables, list_missing
+from resolab.report.h20.study import H20Study
 from resolab.report.named_table import NamedTable
 from resolab.stats import Sample, quantile
 from resolab.store import open_dataset
@@ -22,11 +24,11 @@ DOH_MS = [100.0, 110.0, 90.0, 105.0, 95.0, 100.0, 100.0, 100.0]
 
 def everything(folder: Path) -> tuple[dict[str, Drawing], dict[str, NamedTable], list[str]]:
     with open_dataset(folder) as dataset:
-        findings = analyse(dataset)
-        h20 = H20Section(dataset, findings)
-        drawings = {drawing.name: drawing for drawing in h20.drawings()}
-        tables = {table.name: table for table in h20.tables()}
-        return drawings, tables, h20.missing()
+        study = H20Study(dataset, analyse(dataset))
+        paid = amortisations(study)
+        drawings = {drawing.name: drawing for drawing in find_drawings(study, paid)}
+        tables = {table.name: table for table in find_tables(study, paid)}
+        return drawings, tables, list_missing(study, paid)
 
 
 def loads_of(profile: str, extra_rtt_ms: float = 0.0) -> dict[Arm, list[float | str | None]]:

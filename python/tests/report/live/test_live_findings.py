@@ -17,14 +17,16 @@ from resolab.report.findings.analysis import analyse
 from resolab.report.live.answers import live_answers
 from resolab.report.live.circumstances import live_environment, live_lines
 from resolab.report.live.failures import STATUSES, LiveStatus, _describe_dropped, live_status, status_table
+from resolab.report.live.findings import live_findings
 from resolab.report.live.lookups import sample_of_sites
-from resolab.report.live.section import LiveSection
+from resolab.report.live.section import SECTION
 from resolab.report.live.study import LiveStudy
+from resolab.report.sections.reading import Reading
+from resolab.report.sections.section import Paragraph
 from resolab.store import build_tables, open_dataset
 from resolab.store.live.queries import LookupRow, StatusRow
 
 if TYPE_CHECKING:
-    from resolab.report.findings.findings import Findings
     from resolab.report.named_table import NamedTable
 
 FAULTS = {
@@ -48,12 +50,13 @@ class Told:
     def __init__(self, folder: Path) -> None:
         build_tables(folder)
         with open_dataset(folder) as dataset:
-            self.findings: Findings = analyse(dataset)
-            assert self.findings.live is not None
-            live = LiveSection(dataset, self.findings, self.findings.live)
-            self.drawings: dict[str, Drawing] = {one.name: one for one in live.drawings()}
-            self.tables: dict[str, NamedTable] = {one.name: one for one in live.tables()}
-            self.missing = live.missing()
+            reading = Reading(dataset)
+            assert reading.live is not None
+            self.findings, self.live = reading.findings, reading.live
+            content = SECTION.build(reading)
+        self.drawings: dict[str, Drawing] = {one.name: one for one in content.drawings}
+        self.tables: dict[str, NamedTable] = {one.name: one for one in content.tables}
+        self.missing = [one.text for one in content.blocks if isinstance(one, Paragraph)]
 
     def rows(self, name: str, **levels: Value) -> list[dict[str, Value]]:
         table = self.tables[name].rows if name in self.tables else self.drawings[name].rows
@@ -183,9 +186,11 @@ def test_browsers_are_told_apart(tmp_path: Path) -> None:
     build_tables(folder)
     with open_dataset(folder) as dataset:
         findings = analyse(dataset)
-        assert findings.live is not None
-        table = status_table(LiveStudy(dataset, findings), findings.live.outcomes)
-    assert any("quick, page load time against its DoUDP: DoT, Chromium +" in one for one in live_answers(findings))
+        live = live_findings(dataset, findings)
+        table = status_table(LiveStudy(dataset, findings), live.outcomes)
+    assert any(
+        "quick, page load time against its DoUDP: DoT, Chromium +" in one for one in live_answers(findings, live)
+    )
     assert len(table.table.rows) == 20
     assert tuple(table.table.rows[16][:4]) == ("box-home", "far", "DoT, Chromium", "6")
     ((_, further),) = table.further
@@ -249,7 +254,7 @@ def test_amortisation_is_of_resolvers_with_do53_and_of_cached_answers(told: Told
 
 
 def test_the_answers_come_with_their_intervals_and_say_what_is_alike(told: Told) -> None:
-    answers = live_answers(told.findings)
+    answers = live_answers(told.findings, told.live)
     assert answers[0].startswith(
         "From box-home, page load time over 7 sites: no other configuration is told to be faster than DoUDP, local; "
     )
@@ -269,14 +274,13 @@ def test_the_answers_come_with_their_intervals_and_say_what_is_alike(told: Told)
 
 
 def test_pairs_without_an_interval_are_counted(told: Told) -> None:
-    live = told.findings.live
-    assert live is not None
-    assert "no interval" not in live_answers(told.findings)[0]
+    live = told.live
+    assert "no interval" not in live_answers(told.findings, live)[0]
     bare = [
         replace(one, curve=replace(one.curve, median_ms=replace(one.curve.median_ms, ci_low=None, ci_high=None)))
         for one in live.pairs
     ]
-    answer = live_answers(replace(told.findings, live=replace(live, pairs=bare)))[0]
+    answer = live_answers(told.findings, replace(live, pairs=bare))[0]
     once = len(bare) // 2
     assert f"0 of {once} pairs of configurations are told apart" in answer
     assert f", {once} have no interval" in answer
@@ -295,13 +299,13 @@ def test_trials_of_copies_are_counted_where_they_are_left_out(told: Told) -> Non
 
 
 def test_the_ground_stands_above_all(told: Told) -> None:
-    (line,) = live_lines(told.findings)
+    (line,) = live_lines(told.findings, told.live)
     assert line == (
         "Live, from vantage point box-home, 2025-10-09 09:10 to 2025-10-09 17:02 UTC; root, browser in a mount "
         "namespace; operator https://operator.test/study; sites by their URLs: 8 drawn, 8 tried, 7 loaded at least once, 0 "
         "left alone by our manners, 1 opted out."
     )
-    facts = dict(live_environment(told.findings))
+    facts = dict(live_environment(told.findings, told.live))
     assert facts["IPv6"] == "no route: A alone is asked for"
     assert facts["stop signs"] == "http_429"
     assert facts["resolver local"] == "doudp system"

@@ -16,6 +16,7 @@ from resolab.report import build_report, terminal_summary
 from resolab.report.build import make_report
 from resolab.report.findings.analysis import analyse
 from resolab.report.live.answers import live_answers
+from resolab.report.live.findings import live_findings
 from resolab.store import build_tables, load_manifest, merge_datasets, open_dataset, save_manifest
 
 
@@ -50,6 +51,7 @@ def test_two_vantage_points_are_told_apart_and_never_compared(both: Path) -> Non
     build_tables(both)
     with open_dataset(both) as dataset:
         findings = analyse(dataset)
+        live = live_findings(dataset, findings)
     assert findings.plan.factors.profile == ("home", "away")
     for _, comparison in findings.plt.compared:
         assert comparison.difference_ms.n == SITES_COUNT
@@ -60,11 +62,9 @@ def test_two_vantage_points_are_told_apart_and_never_compared(both: Path) -> Non
     home, away = by_place["home", "quick", "dot"], by_place["away", "quick", "dot"]
     assert home == pytest.approx(3 * RTT_MS["quick"] - RTT_MS["local"], abs=3)
     assert away == pytest.approx(3 * (RTT_MS["quick"] + 50) - RTT_MS["local"] - 50, abs=3)
-    live = findings.live
-    assert live is not None
     assert {one.profile for one in live.pairs} == {"home", "away"}
     assert len(live.pairs) == 2 * 10 * 9
-    assert {sentence.split(",")[0] for sentence in live_answers(findings)} == {"From home", "From away"}
+    assert {sentence.split(",")[0] for sentence in live_answers(findings, live)} == {"From home", "From away"}
     assert findings.slopes == []  # no round trip is known of a vantage point
 
 
@@ -93,9 +93,10 @@ def test_the_terminal_shows_the_ground_and_the_lookups(home: Path) -> None:
     build_tables(home)
     with open_dataset(home) as dataset:
         findings = analyse(dataset)
+        live = live_findings(dataset, findings)
     console = Console(width=160, record=True, file=None)
     with console.capture() as capture:
-        console.print(terminal_summary(findings))
+        console.print(terminal_summary(findings, live))
     shown = capture.get()
     assert "Live, from vantage point home" in shown
     (row,) = (line for line in shown.splitlines() if line.startswith("home, far, DoT, cold"))

@@ -27,7 +27,8 @@ from resolab.report.findings.analysis import analyse
 from resolab.report.s24.changes import compare_signs
 from resolab.report.s24.paper_numbers import TABLE_2, plt_change_percent
 from resolab.report.s24.paper_quantiles import relative_quantiles
-from resolab.report.s24.section import S24Section
+from resolab.report.s24.section import find_drawings, find_tables, list_missing
+from resolab.report.s24.study import S24Study
 from resolab.stats import Estimate, Method
 from resolab.store import build_tables, open_dataset
 from resolab.store.outcomes import PLT
@@ -48,9 +49,9 @@ class Made:
         build_tables(folder)
         with open_dataset(folder) as dataset:
             self.loads: list[LoadRow] = dataset.measured_loads()
-            s24 = S24Section(dataset, analyse(dataset))
-            self.drawings: dict[str, Drawing] = {one.name: one for one in s24.drawings()}
-            self.tables: dict[str, NamedTable] = {one.name: one for one in s24.tables()}
+            study = S24Study(dataset, analyse(dataset))
+            self.drawings: dict[str, Drawing] = {one.name: one for one in find_drawings(study)}
+            self.tables: dict[str, NamedTable] = {one.name: one for one in find_tables(study)}
 
     def rows(self, name: str, **having: str) -> Rows:
         return [
@@ -259,7 +260,7 @@ def test_what_failed_keeps_its_curve_below_one(faulty: Made) -> None:
 
 
 def test_what_a_dataset_lacks_is_said_and_not_drawn(faulty: Made) -> None:
-    missing = S24Section.missing(faulty.drawings)
+    missing = list_missing(faulty.drawings)
     assert [line.partition(":")[0] for line in missing] == ["s24_fig11"]
     assert "instagram" in missing[0]
     assert not any(name.endswith("_plt_sum") for name in (*faulty.drawings, *faulty.tables))

@@ -11,7 +11,8 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
 from resolab.report.findings.analysis import analyse
 from resolab.report.named_table import NamedTable
-from resolab.report.s24.section import S24Section
+from resolab.report.s24.section import find_tables
+from resolab.report.s24.study import S24Study
 from resolab.store import build_tables, open_dataset
 
 ONE_PAGE = PLAN_TEXT.replace('["example", "wikipedia"]', '["wikipedia"]')
@@ -21,7 +22,7 @@ def table_of(folder: Path, blocks: int, faults: Faults) -> NamedTable | None:
     make_dataset(folder, make_plan(ONE_PAGE.replace("blocks = 6", f"blocks = {blocks}")), faults)
     build_tables(folder)
     with open_dataset(folder) as dataset:
-        tables = {one.name: one for one in S24Section(dataset, analyse(dataset)).tables()}
+        tables = {one.name: one for one in find_tables(S24Study(dataset, analyse(dataset)))}
     return tables.get("s24_replication")
 
 
@@ -62,7 +63,7 @@ def test_a_stopped_run_has_the_cells_that_were_loaded(tmp_path: Path) -> None:
             file.unlink()
     build_tables(folder)
     with open_dataset(folder) as dataset:
-        tables = {one.name: one for one in S24Section(dataset, analyse(dataset)).tables()}
+        tables = {one.name: one for one in find_tables(S24Study(dataset, analyse(dataset)))}
     found = {(row["profile"], row["combination"]) for row in tables["s24_replication"].rows}
     assert ("4g", "DoQ + H3 full") in found
     assert ("fiber", "DoQ + H3 full") not in found

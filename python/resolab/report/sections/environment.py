@@ -1,21 +1,19 @@
-"""The circumstances of a dataset (machine, programs, settings) as pairs of words.
+"""The section of a dataset's circumstances: machine, programs, settings, access profiles.
 
-For: the report's environment section. Not for: judging the environment.
+For: the facts needed for a repetition. Not for: judging the environment.
 """
 
-import shlex
 from datetime import UTC, datetime
 
 from resolab.plan.access_link import access_rtt_ms
 from resolab.records import DirectionProfile
 from resolab.report.findings.findings import Findings
 from resolab.report.labels import list_constant_factors
+from resolab.report.live.circumstances import live_environment
+from resolab.report.sections.blocks import list_notes
+from resolab.report.sections.reading import Reading
+from resolab.report.sections.section import Facts, Heading, Section, SectionContent
 from resolab.store import Environment, Manifest, MergedRun
-
-
-def command_line(findings: Findings) -> str:
-    """Return the exact command, ready for pasting into a shell."""
-    return shlex.join(findings.manifest.command_line)
 
 
 def environment(findings: Findings) -> list[tuple[str, str]]:
@@ -117,3 +115,20 @@ def _gibibytes(one: Environment | None) -> float | None:
 
 def _number(value: float | None, digits: int = 2, unit: str = "") -> str:
     return "unknown" if value is None else f"{value:.{digits}f}{unit}"
+
+
+_NO_PROFILE = (
+    "No access profile, closed form or path of ours: the network is the live one, and nobody set its delays, rates and "
+    "losses."
+)
+
+
+def _build(reading: Reading) -> SectionContent:
+    findings = reading.findings
+    facts = Facts([*environment(findings), *live_environment(findings, reading.live)])
+    links = [] if reading.is_live else profiles(findings)
+    below = [Heading("Access profiles"), Facts(links)] if links else list_notes([_NO_PROFILE])
+    return SectionContent([facts, *below])
+
+
+SECTION = Section(id="environment", title="Environment", link="Environment", build=_build)

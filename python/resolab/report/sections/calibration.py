@@ -1,4 +1,4 @@
-"""A dataset's calibrations in a table.
+"""The section of the link's calibrations.
 
 For: rounding and words. Not for: judging; the calibration has already judged the values.
 """
@@ -6,8 +6,13 @@ For: rounding and words. Not for: judging; the calibration has already judged th
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from markupsafe import Markup
+
 from resolab.records import CalibrationCheck, CalibrationRecord
 from resolab.report.findings.findings import Findings
+from resolab.report.sections.blocks import fit_table
+from resolab.report.sections.reading import Reading
+from resolab.report.sections.section import Paragraph, Section, SectionContent, Tone
 from resolab.report.tables import Table
 
 _COLUMNS = {
@@ -65,3 +70,26 @@ def _error(check: CalibrationCheck) -> tuple[float, float]:
     asked, tolerance = check.asked or 0.0, check.tolerance or 0.0
     scale = 100.0 / asked if check.quantity in _OF_ASKED and asked else _SCALES.get(check.quantity, 1.0)
     return (check.got - asked) * scale, tolerance * scale
+
+
+_NOTE = Markup(
+    "Measured by <code>resolab calibrate</code> with probes of its own on the machine and at the time named, not "
+    "during the trials. Each cell: the judged check of that quantity that lies nearest to its tolerance, or beyond it, "
+    "as got minus asked (tolerance). The formulas are in docs/method/calibration.md; everything measured is in "
+    "calibration.jsonl."
+)
+
+
+def _build(reading: Reading) -> SectionContent:
+    outside = outside_count(reading.findings)
+    told = Paragraph(f"Quantities outside their tolerance: {outside}.", Tone.BAD if outside else Tone.GOOD)
+    table = fit_table(reading, calibration_table(reading.findings))
+    return SectionContent([told, table, Paragraph(_NOTE, Tone.NOTE)])
+
+
+SECTION = Section(
+    id="calibration",
+    title="The link, calibrated",
+    applies=lambda reading: bool(reading.findings.calibrations),
+    build=_build,
+)

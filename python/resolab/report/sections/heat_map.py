@@ -1,0 +1,30 @@
+"""The section of the page load time against the baseline, drawn.
+
+For: the figures of changes, and of pages with different numbers of names. Not for: drawing (`figures`, `name_counts`).
+"""
+
+from resolab.report.figures import outcome_drawings
+from resolab.report.labels import baseline_label
+from resolab.report.name_counts import is_about_names, names_drawing
+from resolab.report.sections.blocks import show_drawing
+from resolab.report.sections.missing import Part, note_missing
+from resolab.report.sections.reading import Reading
+from resolab.report.sections.section import Block, Section, SectionContent
+from resolab.store.connections.loads import TABLES_OF_LOAD_CONNECTIONS
+
+_BY_NAMES = Part("Differences by number of names", TABLES_OF_LOAD_CONNECTIONS, ("plt_by_names",))
+
+
+def _build(reading: Reading) -> SectionContent:
+    findings = reading.findings
+    drawn = [show_drawing(one) for one in outcome_drawings(findings, findings.plt)]
+    by_names = names_drawing(findings)
+    blocks: list[Block] = [
+        *(drawn or [show_drawing(None), show_drawing(None)]),
+        *([] if by_names is None else [by_names]),
+        *(note_missing(reading, _BY_NAMES) if is_about_names(findings) else []),
+    ]
+    return SectionContent(blocks, title=f"Page load time against {baseline_label(findings)}")
+
+
+SECTION = Section(id="heat-map", title="Page load time against the baseline", link="Page load time", build=_build)

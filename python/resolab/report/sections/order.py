@@ -1,0 +1,69 @@
+"""The sections of the page in their order, and those of a dataset with their content.
+
+For: the one place that lists a section. Not for: the content of any.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from resolab.report.h20 import section as h20
+from resolab.report.live import section as live
+from resolab.report.paths import section as paths
+from resolab.report.s24 import paper_comparison, sums
+from resolab.report.s24 import section as s24
+from resolab.report.sections import (
+    aa,
+    answer_sentences,
+    calibration,
+    comparisons,
+    dns,
+    effects,
+    environment,
+    explanations,
+    failures,
+    heat_map,
+    instrument,
+    loads,
+    outcomes,
+    plan,
+)
+from resolab.report.sections.reading import Reading
+from resolab.report.sections.section import Section, SectionContent
+
+SECTIONS: Sequence[Section] = (
+    failures.SECTION,
+    answer_sentences.SECTION,
+    comparisons.SECTION,
+    heat_map.SECTION,
+    effects.SECTION,
+    dns.SECTION,
+    loads.SECTION,
+    outcomes.SECTION,
+    paths.SECTION,
+    instrument.SECTION,
+    calibration.SECTION,
+    aa.SECTION,
+    environment.SECTION,
+    explanations.SECTION,
+    plan.SECTION,
+)
+_STUDIES: Sequence[Section] = (sums.SECTION, paper_comparison.SECTION, s24.SECTION, h20.SECTION, live.SECTION)
+
+
+def list_sections() -> list[Section]:
+    """List the sections in the page's order; each of a study stands after the section it follows."""
+    return [one for section in SECTIONS for one in _with_followers(section, _STUDIES)]
+
+
+def _with_followers(section: Section, further: Sequence[Section]) -> Iterator[Section]:
+    yield section
+    for one in further:
+        if one.follows == section.id:
+            yield from _with_followers(one, further)
+
+
+BuiltSection = tuple[Section, SectionContent]
+
+
+def build_sections(reading: Reading) -> list[BuiltSection]:
+    """Build the sections of a dataset."""
+    return [(one, one.build(reading)) for one in list_sections() if one.applies(reading)]
