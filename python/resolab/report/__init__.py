@@ -9,23 +9,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from resolab.report.answer.terminal import terminal_summary
     from resolab.report.build import build_report, make_report
-    from resolab.report.terminal import terminal_summary
-    from resolab.report.waterfall.html import waterfall_html
-    from resolab.report.waterfall.loads import draw_load, request_spans, waterfalls
-    from resolab.report.waterfall.pages import waterfall_of_page
-    from resolab.report.waterfall.text import terminal_waterfall
+    from resolab.report.pages.waterfall.html import waterfall_html
+    from resolab.report.pages.waterfall.loads import draw_load, request_spans, waterfalls
+    from resolab.report.pages.waterfall.pages import waterfall_of_page
+    from resolab.report.pages.waterfall.text import terminal_waterfall
 
 _ON_FIRST_USE = {
     "build_report": "resolab.report.build",
     "make_report": "resolab.report.build",
-    "draw_load": "resolab.report.waterfall.loads",
-    "request_spans": "resolab.report.waterfall.loads",
-    "terminal_summary": "resolab.report.terminal",
-    "terminal_waterfall": "resolab.report.waterfall.text",
-    "waterfall_html": "resolab.report.waterfall.html",
-    "waterfall_of_page": "resolab.report.waterfall.pages",
-    "waterfalls": "resolab.report.waterfall.loads",
+    "draw_load": "resolab.report.pages.waterfall.loads",
+    "request_spans": "resolab.report.pages.waterfall.loads",
+    "terminal_summary": "resolab.report.answer.terminal",
+    "terminal_waterfall": "resolab.report.pages.waterfall.text",
+    "waterfall_html": "resolab.report.pages.waterfall.html",
+    "waterfall_of_page": "resolab.report.pages.waterfall.pages",
+    "waterfalls": "resolab.report.pages.waterfall.loads",
 }
 
 __all__ = [

@@ -11,18 +11,18 @@ from resolab.plots import Drawing
 from resolab.plots.save import Value
 from resolab.report.answer.rows import answer_rows
 from resolab.report.answer.sentences import verdict_sentence
-from resolab.report.comparison_tables import comparison_table
-from resolab.report.effects import effect_tables
-from resolab.report.failures import failures_line, trouble_sentence
-from resolab.report.figures import outcome_drawings
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.h20.section import SECTION as H20
-from resolab.report.outcome_tables import further_outcomes, outcome_table
+from resolab.report.parts.comparison_tables import comparison_table
+from resolab.report.parts.effect_tables import effect_tables
+from resolab.report.parts.failure_sentences import failures_line, trouble_sentence
+from resolab.report.parts.figures import outcome_drawings
+from resolab.report.parts.outcome_tables import further_outcomes, outcome_table
+from resolab.report.parts.sensitivity import sensitivity_table
+from resolab.report.parts.tables import exchange_table, status_table
 from resolab.report.s24.section import SECTION as S24
 from resolab.report.sections.reading import Reading
-from resolab.report.sensitivity import sensitivity_table
-from resolab.report.tables import exchange_table, status_table
 from resolab.stats import Estimate
 from resolab.store import Dataset, build_tables, open_dataset
 

@@ -33,11 +33,11 @@ from resolab.records import (
 from resolab.report.findings.findings import ExchangeResult
 from resolab.report.h20.further_levels import FurtherLevels
 from resolab.report.h20.loads import arrange
-from resolab.report.labels import _OF_THE_LAB
 from resolab.report.live.failures import STATUSES
+from resolab.report.parts.labels import _OF_THE_LAB
+from resolab.report.parts.statuses import _STATUSES
 from resolab.report.s24 import scope
 from resolab.report.s24.scope import choose_scope, combination_in_paper
-from resolab.report.statuses import _STATUSES
 from resolab.store.columns import list_columns
 from resolab.store.distributions import _USUAL_KEYS
 from resolab.store.outcomes import OUTCOMES, PLT, SAY_NOTHING
@@ -172,7 +172,7 @@ OF_ITS_OWN: Mapping[str, str] = {
     "python/resolab/plan/live/network.py": "which factors a live plan may have",
     "python/resolab/plan/support.py": "which levels go together",
     "python/resolab/report/h20/responses.py": "columns of its figures' tables, beside all that queries depend on",
-    "python/resolab/report/statuses.py": "compared above",
+    "python/resolab/report/parts/statuses.py": "compared above",
     "python/resolab/report/live/failures.py": "compared above",
     "python/resolab/store/outcomes.py": "a cold look-up with a full handshake, whatever else varies",
     "python/resolab/store/queries.py": "counts by the columns that a table shows, whatever else varies",

@@ -31,7 +31,7 @@ from resolab.pages.model import Kind
 from resolab.plots import PageEvent, Span, WaterfallRequest, draw_waterfall
 from resolab.plots.save import inline_svg, save_drawing
 from resolab.report import build_report, terminal_waterfall
-from resolab.report.waterfall.loads import Waterfall
+from resolab.report.pages.waterfall.loads import Waterfall
 from resolab.store import load_manifest, save_manifest
 from resolab.toml_text import value_text
 from resolab.urls import split_url

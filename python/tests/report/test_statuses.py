@@ -7,8 +7,8 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 from resolab.records import PageFailure
 from resolab.report import build_report
 from resolab.report.findings.analysis import analyse
-from resolab.report.statuses import _STATUSES, H20Status, h20_status
-from resolab.report.tables import status_table
+from resolab.report.parts.statuses import _STATUSES, H20Status, h20_status
+from resolab.report.parts.tables import status_table
 from resolab.store import build_tables, open_dataset
 
 

@@ -21,9 +21,9 @@ EXIT_NOTHING_IN_COMMON = 3
 
 def run(options: argparse.Namespace) -> int:
     """Compare two datasets and show the result."""
-    from resolab.report.compare.changes import compare_datasets
-    from resolab.report.compare.page import comparison_page
-    from resolab.report.compare.text import as_json, tables, verdict
+    from resolab.report.pages.compare.changes import compare_datasets
+    from resolab.report.pages.compare.page import comparison_page
+    from resolab.report.pages.compare.text import as_json, tables, verdict
     from resolab.store import dataset_folder, ensure_tables, open_dataset, write_named
     from resolab.store.outcomes import OUTCOMES
 

@@ -20,7 +20,7 @@ from resolab.pages.path import PathLink, PhaseKind
 from resolab.plots.words import estimate_text, interval_text
 
 if TYPE_CHECKING:
-    from resolab.report.paths import LoadPath, LoadPaths, PathSummary
+    from resolab.report.sections.paths import LoadPath, LoadPaths, PathSummary
 
 _WORDS = {
     PhaseKind.DNS: "look-up",
@@ -33,7 +33,7 @@ _NS = 1e6
 
 def run(options: argparse.Namespace) -> int:
     """Print a summary for each arm, or the links of a single load."""
-    from resolab.report.paths import load_paths, path_summaries
+    from resolab.report.sections.paths import load_paths, path_summaries
 
     models = _models(options.models)
     paths = load_paths(options.dataset, models)

@@ -12,9 +12,9 @@ from resolab.plots.save import Value
 from resolab.report.answer.lines import AnswerLine, AnswerLines, common_baseline
 from resolab.report.answer.rows import AnswerRow, margin_text, scale_of
 from resolab.report.answer.table import extremes, pairs_text, value_text, verdict_counts
-from resolab.report.captions import each_for_itself
 from resolab.report.findings.estimands import WORDS
 from resolab.report.findings.findings import Findings
+from resolab.report.parts.captions import each_for_itself
 from resolab.stats import Estimate
 from resolab.wording import format_count
 

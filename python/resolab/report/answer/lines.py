@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from resolab.plan import EVERY_PAGE
 from resolab.report.answer.rows import AnswerRow
 from resolab.report.findings.findings import Findings
-from resolab.report.labels import name_combination
+from resolab.report.parts.labels import name_combination
 from resolab.wording import format_count
 
 MOST_LINES = 30

@@ -1,6 +1,6 @@
 """The table under the answer's figure: the same numbers, and those that qualify them.
 
-For: the page. Not for: the terminal (`report.terminal`), or the choice of lines (`lines`).
+For: the page. Not for: the terminal (`terminal`), or the choice of lines (`lines`).
 """
 
 from collections import Counter
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from resolab.plots import estimate_text, interval_text, number_text
 from resolab.report.answer.lines import AnswerGroup, AnswerLine
 from resolab.report.answer.rows import AnswerRow, scale_of
-from resolab.report.comparison_tables import p_text
 from resolab.report.findings.findings import Findings
+from resolab.report.parts.comparison_tables import p_text
 from resolab.stats import Estimate
 
 

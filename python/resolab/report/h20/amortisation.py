@@ -23,7 +23,7 @@ from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.resolvers import LAB, Resolver
 from resolab.report.h20.paper_numbers import AMORTISED_AFTER_COUNT
 from resolab.report.h20.study import H20Study
-from resolab.report.tables import Table
+from resolab.report.parts.tables import Table
 from resolab.stats import (
     BATCHES_FOR_CROSSING,
     BATCHES_FOR_MEANS,

@@ -12,8 +12,6 @@ from resolab.plan import Condition
 from resolab.plots import Drawing
 from resolab.plots.difference_cdfs import DifferenceCurve, DifferencePanel, draw_difference_cdfs
 from resolab.plots.difference_matrix import MatrixCell, draw_difference_matrix
-from resolab.report.captions import intervals_text
-from resolab.report.failures import describe_left_out, flags_and_drops
 from resolab.report.h20.loads import (
     Do53Difference,
     PairKey,
@@ -25,6 +23,8 @@ from resolab.report.h20.networks import their_median_ms
 from resolab.report.h20.paper_numbers import CITATION, DEFAULT_NETWORK, PING_MS, find_network
 from resolab.report.h20.sampling import describe_sampling
 from resolab.report.h20.study import H20Study
+from resolab.report.parts.captions import intervals_text
+from resolab.report.parts.failure_sentences import describe_left_out, flags_and_drops
 from resolab.store.studies.h20 import H20LoadRow
 
 _FIGURES = {"Frankfurt": "h20_fig4", "Seoul": "h20_fig5"}

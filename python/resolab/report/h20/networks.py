@@ -20,7 +20,7 @@ from resolab.report.findings.resolvers import Resolver
 from resolab.report.h20.loads import Do53Difference
 from resolab.report.h20.paper_numbers import MEDIAN_DIFFERENCE_MS, find_network
 from resolab.report.h20.study import H20Study
-from resolab.report.tables import Table
+from resolab.report.parts.tables import Table
 from resolab.stats import Estimate
 
 Row = Mapping[str, Value]

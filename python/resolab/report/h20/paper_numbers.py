@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from resolab.report.paper_profiles import find_paper_profile
-from resolab.report.statuses import H20Status
+from resolab.report.parts.statuses import H20Status
 
 CITATION = "Hounsel et al., WWW 2020"
 

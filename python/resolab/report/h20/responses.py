@@ -25,7 +25,7 @@ from resolab.report.h20.paper_numbers import (
     find_network,
 )
 from resolab.report.h20.study import H20Study, ResponseTimes
-from resolab.report.tables import Table
+from resolab.report.parts.tables import Table
 from resolab.stats import Estimate, Method
 from resolab.store import QueryDistribution
 from resolab.store.distributions import DISTRIBUTION_PROBABILITIES

@@ -35,12 +35,12 @@ from resolab.report.h20.responses import (
 )
 from resolab.report.h20.statuses import status_rows, table_1
 from resolab.report.h20.study import H20Study, has_h20_network
-from resolab.report.named_table import NamedTable
+from resolab.report.parts.named_table import NamedTable
+from resolab.report.parts.statuses import CITATION as STATUSES_CITATION
+from resolab.report.parts.tables import status_table
 from resolab.report.sections.blocks import list_notes
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Block, Heading, Paragraph, Section, SectionContent, Tone
-from resolab.report.statuses import CITATION as STATUSES_CITATION
-from resolab.report.tables import status_table
 
 
 def find_drawings(study: H20Study, paid: Sequence[AmortisationCosts]) -> Iterator[Drawing]:

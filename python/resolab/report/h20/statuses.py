@@ -16,8 +16,8 @@ from resolab.report.findings.resolvers import Resolver, several_caches
 from resolab.report.h20.further_levels import FurtherLevels
 from resolab.report.h20.paper_numbers import find_network, status_percent
 from resolab.report.h20.study import H20Study
-from resolab.report.statuses import H20Status, status_counts
-from resolab.report.tables import Table
+from resolab.report.parts.statuses import H20Status, status_counts
+from resolab.report.parts.tables import Table
 from resolab.stats import Estimate, proportion
 
 Key = tuple[Resolver, str, str, tuple[str, ...]]

@@ -10,8 +10,8 @@ from resolab.plots import transport_label
 from resolab.plots.save import Value
 from resolab.protocols import transport_position
 from resolab.report.live.study import LiveStudy
-from resolab.report.named_table import NamedTable
-from resolab.report.tables import Table
+from resolab.report.parts.named_table import NamedTable
+from resolab.report.parts.tables import Table
 from resolab.store.live.queries import CACHED, NOT_CACHED, UNKNOWN
 
 STATES = (*NOT_CACHED[:1], *CACHED, *NOT_CACHED[1:], UNKNOWN)

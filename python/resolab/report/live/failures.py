@@ -19,8 +19,8 @@ from resolab.records import DnsFailure
 from resolab.report.findings.interval_level import level_text
 from resolab.report.h20.further_levels import FurtherLevels
 from resolab.report.live.study import LiveStudy
-from resolab.report.named_table import NamedTable
-from resolab.report.tables import Table
+from resolab.report.parts.named_table import NamedTable
+from resolab.report.parts.tables import Table
 from resolab.stats import Estimate, proportion
 from resolab.store.live.queries import StatusRow, statuses
 from resolab.wording import format_count

@@ -17,8 +17,8 @@ from resolab.protocols import WITHOUT_CONNECTION, transport_position
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.page_loads import drop_both_failed
 from resolab.report.live.study import LiveStudy
-from resolab.report.named_table import NamedTable
-from resolab.report.tables import Table, both_text
+from resolab.report.parts.named_table import NamedTable
+from resolab.report.parts.tables import Table, both_text
 from resolab.stats import Estimate, Sample, estimate_paired_difference, median
 from resolab.store.live.queries import LookupRow
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from resolab.plots import Drawing
 from resolab.plots.difference_matrix import MatrixCell, draw_difference_matrix
-from resolab.report.captions import intervals_text
-from resolab.report.failures import flags_and_drops
 from resolab.report.h20.paper_numbers import CITATION
 from resolab.report.h20.sampling import describe_sampling
 from resolab.report.live.pairs import ConfigurationPair
 from resolab.report.live.responses import figure_name
 from resolab.report.live.study import LiveStudy
+from resolab.report.parts.captions import intervals_text
+from resolab.report.parts.failure_sentences import flags_and_drops
 
 
 def matrix_drawings(study: LiveStudy, pairs: Sequence[ConfigurationPair]) -> Iterator[Drawing]:

@@ -11,8 +11,8 @@ from resolab.plots.save import Value
 from resolab.report.findings.interval_level import level_text
 from resolab.report.live.lookups import estimate_columns
 from resolab.report.live.study import LiveStudy
-from resolab.report.named_table import NamedTable
-from resolab.report.tables import Table, both_text
+from resolab.report.parts.named_table import NamedTable
+from resolab.report.parts.tables import Table, both_text
 from resolab.stats import Estimate, Sample, median
 from resolab.store.live.queries import PingRow, pings
 

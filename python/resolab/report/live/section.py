@@ -22,12 +22,12 @@ from resolab.report.live.matrix import matrix_drawings
 from resolab.report.live.pings import ping_table
 from resolab.report.live.responses import response_drawings
 from resolab.report.live.study import LiveStudy
-from resolab.report.named_table import NamedTable
+from resolab.report.parts.named_table import NamedTable
+from resolab.report.parts.tables import rename_live_columns
 from resolab.report.places.differences import difference_table, load_table
 from resolab.report.sections.blocks import list_notes
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Block, Section, SectionContent
-from resolab.report.tables import rename_live_columns
 
 TITLE = "By resolver and vantage point, as Hounsel et al. (2020)"
 

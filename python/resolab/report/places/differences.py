@@ -23,9 +23,9 @@ from resolab.report.h20.paper_numbers import (
 from resolab.report.live.lookups import CONNECTION_WORDS, sample_of_sites
 from resolab.report.live.pairs import ConfigurationPair
 from resolab.report.live.study import LiveStudy
-from resolab.report.named_table import NamedTable
-from resolab.report.places.comparison_table import NOTE, estimate_row, place_cells
-from resolab.report.tables import Table, both_text
+from resolab.report.parts.across_places import NOTE, estimate_row, place_cells
+from resolab.report.parts.named_table import NamedTable
+from resolab.report.parts.tables import Table, both_text
 from resolab.stats import Estimate, hodges_lehmann, median, median_of_clusters
 from resolab.store.live.queries import LookupRow
 

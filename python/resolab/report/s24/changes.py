@@ -12,11 +12,11 @@ from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import find_level
 from resolab.report.findings.oracle import ExpectedDifference
 from resolab.report.findings.page_loads import group_by_condition, make_sample, select_contributing
-from resolab.report.named_table import NamedTable
+from resolab.report.parts.named_table import NamedTable
+from resolab.report.parts.tables import Table, both_text
 from resolab.report.s24.loads import LoadTimes
 from resolab.report.s24.paper_numbers import plt_baseline_ms, plt_change_percent
 from resolab.report.s24.scope import BASELINE, IN_PAPER, PaperScope, combination_name
-from resolab.report.tables import Table, both_text
 from resolab.stats import Estimate, Sample, estimate_remaining_share, relative_change
 from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow

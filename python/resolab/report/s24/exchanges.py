@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from resolab.plots import CdfAxis, Curve, CurveStyle, Drawing, draw_cdfs, transport_label, transport_look
 from resolab.protocols import DNS_TRANSPORTS, OVER_TCP
-from resolab.report.failures import describe_left_out
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import find_level, level_text
 from resolab.report.paper_profiles import find_paper_profile
+from resolab.report.parts.failure_sentences import describe_left_out
 from resolab.report.s24.distributions import Distribution, make_distribution, median_text, pool
 from resolab.report.s24.paper_numbers import CITATION
 from resolab.report.s24.scope import PaperScope

@@ -19,12 +19,12 @@ from resolab.plots import (
     number_text,
     transport_look,
 )
-from resolab.report.captions import how_sure, intervals_text
-from resolab.report.failures import describe_left_out, flags_and_drops
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import find_level, level_text
 from resolab.report.findings.page_loads import group_by_condition, select_contributing
 from resolab.report.paper_profiles import find_paper_profile
+from resolab.report.parts.captions import how_sure, intervals_text
+from resolab.report.parts.failure_sentences import describe_left_out, flags_and_drops
 from resolab.report.s24.distributions import Distribution, make_distribution, median_text
 from resolab.report.s24.paper_numbers import CITATION, plt_change_percent, plt_median_ms
 from resolab.report.s24.paper_quantiles import medians_quantiles, quantiles_ms, relative_quantiles

@@ -7,13 +7,13 @@ from resolab.plots import estimate_text, interval_text, number_text, transport_l
 from resolab.protocols import remainder_ms
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import find_level, level_of_loads, level_text
-from resolab.report.labels import name_combination
+from resolab.report.parts.labels import name_combination
+from resolab.report.parts.tables import Table
 from resolab.report.s24.paper_numbers import CITATION, dns_exchange_median_ms, plt_change_percent
 from resolab.report.s24.scope import BASELINE, combination_in_paper, is_resolver_in_paper
 from resolab.report.sections.blocks import fit_table
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Block, Heading, Paragraph, Section, SectionContent, Tone
-from resolab.report.tables import Table
 
 _EXCHANGE_NOTE = (
     "Theirs: medians read from Figs. 5 and 6. What is left after k round trips is bytes on the wire and the client's "

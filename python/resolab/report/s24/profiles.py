@@ -10,12 +10,12 @@ from resolab.plots import ABSENT, number_text
 from resolab.records import CalibrationCheck, DirectionProfile, LinkProfile
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_text
-from resolab.report.named_table import NamedTable
 from resolab.report.paper_profiles import find_paper_profile
+from resolab.report.parts.named_table import NamedTable
+from resolab.report.parts.tables import Table
 from resolab.report.s24.distributions import median_text
 from resolab.report.s24.exchanges import ALL, H3_FULL, H3_REQUEST, H3_ZERO_RTT, Timings
 from resolab.report.s24.paper_numbers import CONNECT_MEDIAN_ROUND_TRIPS, TABLE_2
-from resolab.report.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.plots.save import Value
 from resolab.report.findings.interval_level import level_text
-from resolab.report.named_table import NamedTable
+from resolab.report.parts.named_table import NamedTable
+from resolab.report.parts.tables import Table
 from resolab.report.s24.loads import LoadTimes
 from resolab.report.s24.paper_quantiles import SHARES, relative_quantiles
 from resolab.report.s24.scope import BASELINE, IN_PAPER, Combination, PaperScope, combination_name
-from resolab.report.tables import Table
 from resolab.stats import PrintedChange, Replication, make_printed_change, replication
 from resolab.store.outcomes import PLT_SUM
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from resolab.plots import Drawing
 from resolab.report.findings.interval_level import level_of_loads
-from resolab.report.named_table import NamedTable
+from resolab.report.parts.named_table import NamedTable
 from resolab.report.s24.changes import changes_table, overhead_table
 from resolab.report.s24.exchanges import exchange_drawings
 from resolab.report.s24.loads import load_drawings

@@ -4,13 +4,13 @@ For: the sum beside the page load time, for every condition with sums. Not for: 
 """
 
 from resolab.report.findings.findings import Findings
-from resolab.report.labels import name_combination
-from resolab.report.outcome_tables import place_word
+from resolab.report.parts.labels import name_combination
+from resolab.report.parts.outcome_tables import place_word
+from resolab.report.parts.tables import Table, both_text, percent_text
 from resolab.report.s24.paper_numbers import CITATION
 from resolab.report.sections.blocks import fit_table
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Paragraph, Section, SectionContent, Tone
-from resolab.report.tables import Table, both_text, percent_text
 from resolab.store.outcomes import PLT, PLT_SUM
 
 _NOTE = (

@@ -3,7 +3,7 @@
 For: plans with copies of conditions. Not for: the statistics of false alarms (`findings.comparisons`).
 """
 
-from resolab.report.comparison_tables import aa_sentences, aa_table
+from resolab.report.parts.comparison_tables import aa_sentences, aa_table
 from resolab.report.sections.blocks import fit_table
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Paragraph, Section, SectionContent

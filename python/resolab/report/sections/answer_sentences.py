@@ -1,15 +1,15 @@
 """The section of the answer in sentences, with all their limits.
 
-For: the answer of every dataset in words, after the figure at the top. Not for: the sentences (`plain_answers`,
-`live.answers`).
+For: the answer of every dataset in words, after the figure at the top. Not for: the sentences
+(`parts.plain_answers`, `live.answers`).
 """
 
-from resolab.report.failures import trouble_sentence
 from resolab.report.findings.estimands import WORDS
 from resolab.report.findings.interval_level import find_level, find_significance, level_text
 from resolab.report.live.answers import live_answers
 from resolab.report.live.circumstances import live_lines
-from resolab.report.plain_answers import plain_answers, too_few_sentence
+from resolab.report.parts.failure_sentences import trouble_sentence
+from resolab.report.parts.plain_answers import plain_answers, too_few_sentence
 from resolab.report.sections.blocks import list_notes
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Paragraph, Section, SectionContent, Tone

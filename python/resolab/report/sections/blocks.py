@@ -9,10 +9,10 @@ from dataclasses import replace
 from markupsafe import Markup
 
 from resolab.plots import Drawing
-from resolab.report.named_table import NamedTable
+from resolab.report.parts.named_table import NamedTable
+from resolab.report.parts.tables import Table, rename_live_columns
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Paragraph, Tone
-from resolab.report.tables import Table, rename_live_columns
 
 
 def show_drawing(drawing: Drawing | None) -> Drawing | Paragraph:

@@ -10,10 +10,10 @@ from markupsafe import Markup
 
 from resolab.records import CalibrationCheck, CalibrationRecord
 from resolab.report.findings.findings import Findings
+from resolab.report.parts.tables import Table
 from resolab.report.sections.blocks import fit_table
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Paragraph, Section, SectionContent, Tone
-from resolab.report.tables import Table
 
 _COLUMNS = {
     "delay": "delay, ms",

@@ -5,10 +5,12 @@ For: the plan's comparisons of the page load time. Not for: their estimates (`fi
 
 from collections.abc import Iterator
 
-from resolab.report.comparison_tables import comparison_table, comparisons_title
-from resolab.report.decisions import decision_table
 from resolab.report.findings.interval_level import find_level, find_significance, level_text
-from resolab.report.named_table import NamedTable
+from resolab.report.parts.comparison_tables import comparison_table, comparisons_title
+from resolab.report.parts.decisions import decision_table
+from resolab.report.parts.named_table import NamedTable
+from resolab.report.parts.sensitivity import sensitivity_table
+from resolab.report.parts.sentences import answers
 from resolab.report.sections.blocks import fit_named_table, fit_table, note_with_file
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import (
@@ -21,8 +23,6 @@ from resolab.report.sections.section import (
     SectionContent,
     Tone,
 )
-from resolab.report.sensitivity import sensitivity_table
-from resolab.report.sentences import answers
 
 _DECISIONS_NOTE = (
     "By the confidence sequence of the paired difference's median, 95 %, good at any look (docs/method/statistics.md). "

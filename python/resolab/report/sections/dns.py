@@ -3,12 +3,12 @@
 For: emulated networks, with known round-trip times. Not for: look-ups on the live network.
 """
 
-from resolab.report.figures import exchange_drawing
+from resolab.report.parts.figures import exchange_drawing
+from resolab.report.parts.tables import exchange_table
 from resolab.report.sections.blocks import show_drawing
 from resolab.report.sections.missing import Part, note_missing
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Paragraph, Section, SectionContent, Tone
-from resolab.report.tables import exchange_table
 
 _EXCHANGES = Part("Cold DNS exchanges", ("queries",), ("dns_exchange",), "dns")
 

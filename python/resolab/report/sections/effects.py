@@ -1,17 +1,17 @@
 """The section of the comparisons taken together: slopes, equivalence, slow loads, quantiles, adjusted comparisons.
 
-For: choosing the tables and figures. Not for: their content (`effects`, `closed_form`, `shift_functions`, `adjusted`).
+For: choosing the tables and figures. Not for: their content (`parts`).
 """
 
-from resolab.report.adjusted import build_adjusted_tables
-from resolab.report.closed_form import build_closed_form_table
-from resolab.report.effects import effect_tables, slope_sentences
-from resolab.report.places.comparison_table import build_across_table
+from resolab.report.parts.across_places import build_across_table
+from resolab.report.parts.adjusted import build_adjusted_tables
+from resolab.report.parts.closed_form import build_closed_form_table
+from resolab.report.parts.effect_tables import effect_tables, slope_sentences
+from resolab.report.parts.shift_functions import shift_drawing, shift_table
 from resolab.report.sections.blocks import fit_named_table, show_drawing
 from resolab.report.sections.missing import Part, note_missing
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Block, Paragraph, Section, SectionContent
-from resolab.report.shift_functions import shift_drawing, shift_table
 
 _ADJUSTED = Part("Comparisons adjusted after the first byte", ("requests",), ("adjusted",), "effects")
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from resolab.plan.access_link import access_rtt_ms
 from resolab.records import DirectionProfile
 from resolab.report.findings.findings import Findings
-from resolab.report.labels import list_constant_factors
 from resolab.report.live.circumstances import live_environment
+from resolab.report.parts.labels import list_constant_factors
 from resolab.report.sections.blocks import list_notes
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Facts, Heading, Section, SectionContent

@@ -1,18 +1,18 @@
 """The section of failures and flags, with the handshakes and connections that happened.
 
-For: everything that marred a run, first and in one place. Not for: counting (`findings`), or tables (`tables`).
+For: everything that marred a run, first and in one place. Not for: counting (`findings`), or tables (`parts.tables`).
 """
 
 from collections.abc import Iterator
 
-from resolab.report.connections.hellos import hello_table
-from resolab.report.connections.section import CONNECTIONS, compares_sharing, connection_content
-from resolab.report.failures import failures_line
+from resolab.report.parts.failure_sentences import failures_line
+from resolab.report.parts.tables import failure_table, flag_table, handshake_table
 from resolab.report.sections.blocks import fit_table
+from resolab.report.sections.connections.hellos import hello_table
+from resolab.report.sections.connections.section import CONNECTIONS, compares_sharing, connection_content
 from resolab.report.sections.missing import Part, note_missing
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Block, Heading, Paragraph, Section, SectionContent, Tone
-from resolab.report.tables import failure_table, flag_table, handshake_table
 
 _QUERIES = Part("Failures and handshakes of DNS queries", ("queries",), anchor="failures")
 _HELLOS = Part("Hellos, and failed connections at the edge", ("connections",), anchor="failures")

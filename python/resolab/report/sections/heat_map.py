@@ -1,11 +1,11 @@
 """The section of the page load time against the baseline, drawn.
 
-For: the figures of changes, and of pages with different numbers of names. Not for: drawing (`figures`, `name_counts`).
+For: the figures of changes, and of pages with different numbers of names. Not for: drawing (`parts`).
 """
 
-from resolab.report.figures import outcome_drawings
-from resolab.report.labels import baseline_label
-from resolab.report.name_counts import is_about_names, names_drawing
+from resolab.report.parts.figures import outcome_drawings
+from resolab.report.parts.labels import baseline_label
+from resolab.report.parts.name_counts import is_about_names, names_drawing
 from resolab.report.sections.blocks import show_drawing
 from resolab.report.sections.missing import Part, note_missing
 from resolab.report.sections.reading import Reading

@@ -3,11 +3,11 @@
 For: emulated networks. Not for: calibrations made apart from the trials (`calibration`).
 """
 
+from resolab.report.parts.tables import lateness_table
 from resolab.report.sections.blocks import list_notes
 from resolab.report.sections.missing import AS_PUBLISHED, Part, note_missing
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Paragraph, Section, SectionContent, Tone
-from resolab.report.tables import lateness_table
 from resolab.store.folder import CALIBRATION
 
 _LATENESS = Part("The instrument's own error", ("path_summaries",), anchor="instrument")

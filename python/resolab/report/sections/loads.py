@@ -1,9 +1,9 @@
 """The section of all conditions: the page load time of each, against its baseline.
 
-For: the table of the page load time. Not for: other outcomes, or the table's cells (`outcome_tables`).
+For: the table of the page load time. Not for: other outcomes, or the table's cells (`parts.outcome_tables`).
 """
 
-from resolab.report.outcome_tables import outcome_table
+from resolab.report.parts.outcome_tables import outcome_table
 from resolab.report.sections.blocks import fit_table
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Paragraph, Section, SectionContent, Tone

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from resolab.report.h20 import section as h20
 from resolab.report.live import section as live
-from resolab.report.paths import section as paths
 from resolab.report.s24 import paper_comparison, sums
 from resolab.report.s24 import section as s24
 from resolab.report.sections import (
@@ -26,6 +25,7 @@ from resolab.report.sections import (
     outcomes,
     plan,
 )
+from resolab.report.sections.paths import section as paths
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Section, SectionContent
 

@@ -5,10 +5,10 @@ For: outcomes without a section of their own. Not for: their statistics (`findin
 
 from collections.abc import Iterator
 
-from resolab.report.comparison_tables import aa_table, comparison_table, comparisons_title
-from resolab.report.figures import outcome_drawings
 from resolab.report.findings.findings import OutcomeFindings
-from resolab.report.outcome_tables import further_outcomes, outcome_table
+from resolab.report.parts.comparison_tables import aa_table, comparison_table, comparisons_title
+from resolab.report.parts.figures import outcome_drawings
+from resolab.report.parts.outcome_tables import further_outcomes, outcome_table
 from resolab.report.sections.blocks import fit_table
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Block, Folded, Heading, Paragraph, Section, SectionContent, Tone

@@ -1,7 +1,7 @@
 """The shape of every section of a report, and the blocks of its content.
 
 For: one type for the sections of all datasets and of studies. Not for: any section, or the look of a block
-(`templates/blocks.html.j2`).
+(`pages/templates/blocks.html.j2`).
 """
 
 import enum
@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from resolab.plots import Drawing
-from resolab.report.named_table import NamedTable
+from resolab.report.parts.named_table import NamedTable
+from resolab.report.parts.tables import Table
 from resolab.report.sections.reading import Reading
-from resolab.report.tables import Table
 
 
 class Tone(enum.StrEnum):

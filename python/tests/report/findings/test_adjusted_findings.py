@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
-from resolab.report.adjusted import build_adjusted_tables
 from resolab.report.findings.adjusted import adjust_comparisons
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.parts import AdjustmentRefusal
+from resolab.report.parts.adjusted import build_adjusted_tables
 from resolab.store import build_tables, open_dataset
 from resolab.store.outcomes import RESPONSE_START
 

@@ -8,13 +8,13 @@ from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.plan import Plan
 from resolab.report import build_report
-from resolab.report.comparison_tables import aa_sentences, aa_table, answer_comparisons, comparison_table, p_text
 from resolab.report.findings.analysis import analyse, outcome_findings
 from resolab.report.findings.comparisons import comparison_results
 from resolab.report.findings.findings import Findings
-from resolab.report.outcome_tables import outcome_table
+from resolab.report.parts.comparison_tables import aa_sentences, aa_table, answer_comparisons, comparison_table, p_text
+from resolab.report.parts.outcome_tables import outcome_table
+from resolab.report.parts.sentences import answers
 from resolab.report.sections.environment import environment
-from resolab.report.sentences import answers
 from resolab.stats import holm
 from resolab.store import (
     Environment,

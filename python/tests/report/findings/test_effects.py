@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
-from resolab.report.effects import effect_tables, slope_sentences
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
-from resolab.report.shift_functions import shift_drawing, shift_table
+from resolab.report.parts.effect_tables import effect_tables, slope_sentences
+from resolab.report.parts.shift_functions import shift_drawing, shift_table
 from resolab.store import build_tables, open_dataset
 
 PROFILES = 'profile = ["fiber", "cable", "dsl", "4g", "4g-medium"]'

@@ -7,11 +7,11 @@ from rich.console import Console
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.report import terminal_summary
-from resolab.report.comparison_tables import answer_comparisons
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import find_level, level_of_loads
 from resolab.report.findings.sensitivity import ALL
+from resolab.report.parts.comparison_tables import answer_comparisons
 from resolab.report.s24.paper_comparison import paper_load_table
 from resolab.stats import LEVEL, STOPPING_LEVEL, Method, Sample, difference_at_any_look
 from resolab.store import build_tables, open_dataset

@@ -6,12 +6,12 @@ from h20_dataset import RTT_MS as H20_RTT_MS
 from h20_dataset import Arm, Query, make_h20_dataset
 from synthetic_dataset import RTT_MS, Faults, make_dataset, make_plan
 
-from resolab.report.figures import exchange_series
 from resolab.report.findings import exchanges
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.exchanges import exchange_results
-from resolab.report.sentences import answers
-from resolab.report.tables import exchange_table
+from resolab.report.parts.figures import exchange_series
+from resolab.report.parts.sentences import answers
+from resolab.report.parts.tables import exchange_table
 from resolab.stats import Method
 from resolab.store import build_tables, open_dataset
 

@@ -11,10 +11,10 @@ from synthetic_dataset import PLAN_TEXT, RTT_MS, make_dataset, make_plan
 from resolab.plan import Condition, Corpus
 from resolab.protocols import first_byte_bytes
 from resolab.records import ConnectionState
-from resolab.report.closed_form import build_closed_form_table
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.oracle import Oracle
+from resolab.report.parts.closed_form import build_closed_form_table
 from resolab.stats import Method
 from resolab.store import build_tables, open_dataset
 

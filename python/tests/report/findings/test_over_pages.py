@@ -14,12 +14,12 @@ from test_page_loads import load
 
 from resolab.plan import Plan
 from resolab.report import build_report
-from resolab.report.compare.changes import compare_datasets
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.dataset_plan import read_plan
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.page_loads import count_unpaired, pair_blocks, pair_samples, sample_by_block
-from resolab.report.plain_answers import plain_answers
+from resolab.report.pages.compare.changes import compare_datasets
+from resolab.report.parts.plain_answers import plain_answers
 from resolab.report.sections.section import SectionContent
 from resolab.stats import Method, estimate_paired_difference
 from resolab.store import Dataset, build_tables, open_dataset
@@ -77,7 +77,7 @@ def test_the_report_still_knows_each_page_for_the_paths_of_its_loads(
         asked.append({*pages})
         return SectionContent([])
 
-    monkeypatch.setattr("resolab.report.paths.section.path_content", note)
+    monkeypatch.setattr("resolab.report.sections.paths.section.path_content", note)
     build_report(tmp_path / "d")
     assert asked == [{*PAGES}]
 

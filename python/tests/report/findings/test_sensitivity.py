@@ -10,7 +10,7 @@ from resolab.report.findings.analysis import analyse
 from resolab.report.findings.estimands import choose_deciding
 from resolab.report.findings.findings import Findings, Sensitivity
 from resolab.report.findings.sensitivity import ALL, CHOICES, REACHED, UNFLAGGED
-from resolab.report.sensitivity import sensitivity_table
+from resolab.report.parts.sensitivity import sensitivity_table
 from resolab.stats import Estimate, Method
 from resolab.store import build_tables, open_dataset
 from resolab.store.rows import LoadRow

@@ -12,7 +12,7 @@ from resolab.report.h20.networks import median_quantile, names_for_half, same_si
 from resolab.report.h20.paper_numbers import vantage_points
 from resolab.report.h20.section import find_drawings, find_tables, list_missing
 from resolab.report.h20.study import H20Study
-from resolab.report.named_table import NamedTable
+from resolab.report.parts.named_table import NamedTable
 from resolab.stats import Sample, quantile
 from resolab.store import open_dataset
 

@@ -27,7 +27,7 @@ from resolab.store import build_tables, open_dataset
 from resolab.store.live.queries import LookupRow, StatusRow
 
 if TYPE_CHECKING:
-    from resolab.report.named_table import NamedTable
+    from resolab.report.parts.named_table import NamedTable
 
 FAULTS = {
     # Dead for everybody: it says nothing of any difference.

@@ -13,7 +13,7 @@ from resolab.report.findings.analysis import analyse
 from resolab.report.findings.vantage_comparison import compare_across_places
 from resolab.report.h20.paper_numbers import FollowUpDifference
 from resolab.report.live.study import LiveStudy
-from resolab.report.places.comparison_table import build_across_table
+from resolab.report.parts.across_places import build_across_table
 from resolab.report.places.differences import (
     _find_published,
     _format_published_load,

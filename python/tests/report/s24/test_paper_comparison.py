@@ -6,8 +6,8 @@ import pytest
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.report.findings.analysis import analyse
+from resolab.report.parts.tables import Table
 from resolab.report.s24.paper_comparison import paper_exchange_table, paper_load_table
-from resolab.report.tables import Table
 from resolab.store import build_tables, open_dataset
 
 ONE_PAGE = PLAN_TEXT.replace('["example", "wikipedia"]', '["wikipedia"]').replace('["fiber", "4g"]', '["4g"]')

@@ -10,7 +10,7 @@ import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
 from resolab.report.findings.analysis import analyse
-from resolab.report.named_table import NamedTable
+from resolab.report.parts.named_table import NamedTable
 from resolab.report.s24.section import find_tables
 from resolab.report.s24.study import S24Study
 from resolab.store import build_tables, open_dataset
