@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import make_dataset
 
-REPORTING = ("report", "store")
+REPORTING = ("report", "store", "studies")
 """Folders of tests that build reports."""
 WITH_PAPERS = (
     "test_s24",
@@ -16,6 +16,7 @@ WITH_PAPERS = (
     "test_live_walks",
     "test_places_report",
     "test_published_results",
+    "test_sections",
     "test_statuses",
 )
 DRAWN = {"s24", "h20", "live"}
@@ -35,9 +36,10 @@ def without_papers(request: pytest.FixtureRequest) -> Iterator[None]:
     """Leave the papers' figures, which take longer than all the rest of a report, to the reports of their own tests."""
     with pytest.MonkeyPatch.context() as patch:
         if set(REPORTING) & set(request.path.parts) and request.path.stem not in WITH_PAPERS:
-            from resolab.report.sections import order
+            from resolab import studies
 
-            patch.setattr(order, "_STUDIES", [one for one in order._STUDIES if one.id not in DRAWN])
+            light = [one for one in studies.find_sections() if one.id not in DRAWN]
+            patch.setattr(studies, "find_sections", lambda: light)
         yield
 
 

@@ -17,8 +17,8 @@ from resolab.internet.check import CheckedLookUp
 from resolab.internet.places import map_to_paper
 from resolab.protocols import transport_position
 from resolab.records import DnsTransport
-from resolab.report.h20.paper_numbers import FollowUpDifference, follow_up_difference
 from resolab.stats import Estimate, Sample, hodges_lehmann
+from resolab.studies.h20.paper_numbers import FollowUpDifference, follow_up_difference
 
 TOLERANCE_RATIO, TOLERANCE_MS = 0.05, 1.0
 """The allowed error of a difference; the greater of both counts."""

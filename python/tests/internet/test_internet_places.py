@@ -24,8 +24,8 @@ from resolab.internet.truth import ResolverKnowledge, truth
 from resolab.plan import load_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath, TrialRecord
-from resolab.report.h20.paper_numbers import FOLLOW_UP, PING_MS, FollowUpDifference
 from resolab.stats import CLUSTERS_NEEDED
+from resolab.studies.h20.paper_numbers import FOLLOW_UP, PING_MS, FollowUpDifference
 
 NAME = "h0.s0-calibre-2020-07.test"
 PLACES = ("frankfurt", "seoul", "ohio", "california", "sydney")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from resolab.report.h20.paper_numbers import NETWORKS
-from resolab.report.paper_profiles import AS_PUBLISHED, find_paper_profile
+from resolab.studies.h20.paper_numbers import NETWORKS
+from resolab.studies.paper_profiles import AS_PUBLISHED, find_paper_profile
 
 PROFILES = Path(__file__).parents[3] / "profiles"
 PUBLISHED = sorted(file.stem for file in PROFILES.glob(f"*{AS_PUBLISHED}.toml"))

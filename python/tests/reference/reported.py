@@ -13,18 +13,19 @@ from resolab.report.answer.rows import answer_rows
 from resolab.report.answer.sentences import verdict_sentence
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings, OutcomeFindings
-from resolab.report.h20.section import SECTION as H20
 from resolab.report.parts.comparison_tables import comparison_table
 from resolab.report.parts.effect_tables import effect_tables
 from resolab.report.parts.failure_sentences import failures_line, trouble_sentence
 from resolab.report.parts.figures import outcome_drawings
 from resolab.report.parts.outcome_tables import further_outcomes, outcome_table
 from resolab.report.parts.sensitivity import sensitivity_table
-from resolab.report.parts.tables import exchange_table, status_table
-from resolab.report.s24.section import SECTION as S24
+from resolab.report.parts.tables import exchange_table
 from resolab.report.sections.reading import Reading
 from resolab.stats import Estimate
 from resolab.store import Dataset, build_tables, open_dataset
+from resolab.studies.h20.figures import SECTION as H20
+from resolab.studies.h20.statuses import status_table
+from resolab.studies.s24.figures import SECTION as S24
 
 Told = dict[tuple[str, ...], Value]
 """By table or figure, the levels that a row stands for, and column."""

@@ -30,19 +30,20 @@ from resolab.records import (
     ResolverPath,
     TrialFlag,
 )
+from resolab.report.configurations.further_levels import FurtherLevels
+from resolab.report.configurations.loads import arrange
 from resolab.report.findings.findings import ExchangeResult
-from resolab.report.h20.further_levels import FurtherLevels
-from resolab.report.h20.loads import arrange
 from resolab.report.live.failures import STATUSES
 from resolab.report.parts.labels import _OF_THE_LAB
 from resolab.report.parts.statuses import _STATUSES
-from resolab.report.s24 import scope
-from resolab.report.s24.scope import choose_scope, combination_in_paper
 from resolab.store.columns import list_columns
 from resolab.store.distributions import _USUAL_KEYS
 from resolab.store.outcomes import OUTCOMES, PLT, SAY_NOTHING
 from resolab.store.rows import ExchangeRow
-from resolab.store.studies.h20 import ExchangeMedianRow, H20LoadRow, QueryCostRow, ResolverRow
+from resolab.store.trial_loads import ResolverRow, TrialLoadRow
+from resolab.studies.h20.queries import ExchangeMedianRow, QueryCostRow
+from resolab.studies.s24 import scope
+from resolab.studies.s24.scope import choose_scope, combination_in_paper
 
 PROJECT = Path(__file__).resolve().parents[3]
 PATHS = (
@@ -75,9 +76,9 @@ def apart(factor: str) -> tuple[Condition, Condition]:
     )
 
 
-def row_of(condition: Condition, block: int, plt_ms: float) -> H20LoadRow:
+def row_of(condition: Condition, block: int, plt_ms: float) -> TrialLoadRow:
     """Make a load of a condition."""
-    return H20LoadRow(
+    return TrialLoadRow(
         trial_id=f"b{block}-{condition.id}", block=block, condition=condition.id,
         **{factor: getattr(condition, factor) for factor in EVERY_FACTOR},
         loaded=True, limit_ms=30_000.0, failure=None, times_ms=dict.fromkeys(OUTCOMES) | {"plt": plt_ms}, names_count=1,
@@ -145,7 +146,7 @@ def test_rows_of_queries_have_all_that_queries_depend_on(shape: type) -> None:
 
 def test_every_factor_is_of_one_subject_and_every_row_has_it() -> None:
     assert sorted(select_factors(*FactorSubject)) == sorted(EVERY_FACTOR)
-    assert set(EVERY_FACTOR) <= {one.name for one in msgspec.structs.fields(H20LoadRow)}
+    assert set(EVERY_FACTOR) <= {one.name for one in msgspec.structs.fields(TrialLoadRow)}
     assert set(EVERY_FACTOR) <= {one.name for one in list_columns("trials")}
     assert {one.name for one in msgspec.structs.fields(ResolverRow)} == set(select_factors(FactorSubject.RESOLVER))
     assert set(OPTIONAL_FACTORS) > _OF_THE_LAB
@@ -171,7 +172,7 @@ OF_ITS_OWN: Mapping[str, str] = {
     "python/resolab/plan/analysis.py": "plans know no store; the outcomes are compared above",
     "python/resolab/plan/live/network.py": "which factors a live plan may have",
     "python/resolab/plan/support.py": "which levels go together",
-    "python/resolab/report/h20/responses.py": "columns of its figures' tables, beside all that queries depend on",
+    "python/resolab/studies/h20/responses.py": "columns of its figures' tables, beside all that queries depend on",
     "python/resolab/report/parts/statuses.py": "compared above",
     "python/resolab/report/live/failures.py": "compared above",
     "python/resolab/store/outcomes.py": "a cold look-up with a full handshake, whatever else varies",

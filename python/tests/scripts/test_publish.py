@@ -26,7 +26,7 @@ def numbers_alone(drawings: Sequence[Drawing], folder: Path) -> list[str]:
 @pytest.fixture
 def dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("resolab.report.build.save_drawings", numbers_alone)
-    monkeypatch.setattr("resolab.report.sections.order._STUDIES", [])
+    monkeypatch.setattr("resolab.studies.find_sections", list)
     folder = make_dataset(tmp_path / "d", make_plan(SMALL))
     make_report(folder)
     return folder

@@ -1,6 +1,6 @@
 """Replication: what lies within a prediction, and how often it does when both studies are right.
 
-For: `stats.replication`. Not for: the table of it (`report.s24.replication`).
+For: `stats.replication`. Not for: the table of it (`studies.s24.replication`).
 """
 
 import math

@@ -23,7 +23,7 @@ from resolab.store.outcomes import (
     is_usable,
 )
 from resolab.store.rows import LoadRow
-from resolab.store.studies.h20 import h20_loads
+from resolab.store.trial_loads import trial_loads
 
 
 def load(failure: str | None = None, *, loaded: bool = True, **times_ms: float) -> LoadRow:
@@ -84,7 +84,7 @@ def test_a_record_its_row_and_the_row_of_a_study_contribute_the_same(tmp_path: P
     folder = make_dataset(tmp_path / "d", faults=faults)
     build_tables(folder)
     with open_dataset(folder) as dataset:
-        rows, of_study = dataset.measured_loads(), h20_loads(dataset)
+        rows, of_study = dataset.measured_loads(), trial_loads(dataset)
     files = find_finished_trials(folder)
     trials = [list(read_trial(files[row.trial_id])) for row in rows]
     told = [

@@ -16,17 +16,17 @@ from resolab.plots import draw_exchanges, save_drawings
 from resolab.report.findings.exchanges import exchange_results
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.oracle import Oracle
-from resolab.report.h20.amortisation import amortisation_drawings, amortisation_table, amortisations
-from resolab.report.h20.responses import fastest_table, follow_up_table, response_drawings
-from resolab.report.h20.study import H20Study
 from resolab.report.parts.captions import exchange_caption
 from resolab.report.parts.figures import exchange_series
 from resolab.report.parts.tables import exchange_table, failure_table, handshake_table
-from resolab.report.s24.exchanges import exchange_drawings, read_timings
-from resolab.report.s24.paper_comparison import paper_exchange_table
-from resolab.report.s24.scope import choose_scope
 from resolab.store import Dataset, open_dataset
 from resolab.store.outcomes import PLT
+from resolab.studies.h20.amortisation import amortisation_drawings, amortisation_table, amortisations
+from resolab.studies.h20.responses import fastest_table, follow_up_table, response_drawings
+from resolab.studies.h20.study import H20Study
+from resolab.studies.s24.exchanges import exchange_drawings, read_timings
+from resolab.studies.s24.paper_comparison import paper_exchange_table
+from resolab.studies.s24.scope import choose_scope
 
 
 def analyse(folder: Path) -> dict[str, object]:

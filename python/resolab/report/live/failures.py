@@ -16,8 +16,8 @@ from resolab.plots import number_text, transport_label
 from resolab.plots.save import Value
 from resolab.protocols import transport_position
 from resolab.records import DnsFailure
+from resolab.report.configurations.further_levels import FurtherLevels
 from resolab.report.findings.interval_level import level_text
-from resolab.report.h20.further_levels import FurtherLevels
 from resolab.report.live.study import LiveStudy
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table

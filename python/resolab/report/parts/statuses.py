@@ -1,7 +1,6 @@
 """The mapping of resolab's failure classes to the five statuses of Hounsel et al. (WWW 2020), Table 1, plus a sixth.
 
-For: the status of each failure, and the count of each status by condition. Not for: tables of them (`tables`,
-`h20.statuses`), or the failure of a load.
+For: the status of each failure. Not for: tables of them (`studies.h20.statuses`), or the failure of a load.
 
 A load with a load event but an incomplete page is `Incomplete` here. The paper's method would not have detected such a
 load, and so counted the load as successful. The paper's text defines no status. The published code
@@ -12,13 +11,8 @@ errors is not published. They count as `Other Error` here, because the other thr
 """
 
 import enum
-from collections import Counter
 
-from resolab.plan import Condition
-from resolab.report.findings.findings import Findings
 from resolab.store.outcomes import NO_MEASURED_LOAD
-
-CITATION = "Hounsel et al., WWW 2020, Table 1"
 
 
 class H20Status(enum.StrEnum):
@@ -57,17 +51,3 @@ _STATUSES = {
 def h20_status(failure: str | None) -> H20Status:
     """Return the status of a load with this failure; `None` means a load without failure."""
     return H20Status.SUCCESSFUL if failure is None else _STATUSES.get(failure, H20Status.OTHER_ERROR)
-
-
-def status_counts(findings: Findings) -> dict[Condition, Counter[H20Status]]:
-    """Count the statuses of every condition with trials, including trials lost by the instrument."""
-    failures: dict[str, Counter[H20Status]] = {}
-    for one in findings.failures:
-        if one.kind == "page load":
-            failures.setdefault(one.condition, Counter())[h20_status(one.failure)] += one.count
-    found = {}
-    for result in findings.conditions:
-        if result.trials_count:
-            counts = failures.get(result.condition.id, Counter())
-            found[result.condition] = counts + Counter({H20Status.SUCCESSFUL: result.trials_count - counts.total()})
-    return found

@@ -3,7 +3,6 @@
 For: rounding and words. Not for: HTML (`pages`).
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from resolab.records import TRIAL_FLAG_MEANINGS, PageFailure
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.resolvers import list_resolvers, several_caches, several_distances
-from resolab.report.parts.statuses import H20Status, h20_status, status_counts
+from resolab.report.parts.statuses import h20_status
 from resolab.stats import Estimate
 
 if TYPE_CHECKING:
@@ -75,21 +74,6 @@ def failure_table(findings: Findings) -> Table:
         rows,
         frozenset((0, 1, 2, 4, 5)),
     )
-
-
-def status_table(findings: Findings) -> Table:
-    """List the share of every status by browser, profile and transport; no rows when every load succeeded."""
-    if not any(one.kind == "page load" for one in findings.failures):
-        return Table((), ())
-    groups: dict[tuple[str, str, str], Counter[H20Status]] = {}
-    for condition, counts in status_counts(findings).items():
-        key = (str(condition.browser), condition.profile, str(condition.dns_transport))
-        groups.setdefault(key, Counter()).update(counts)
-    rows = []
-    for (browser, profile, transport), counts in groups.items():
-        shares = (f"{counts[status] / counts.total():.2%}" for status in H20Status)
-        rows.append((browser, profile, transport_label(transport), str(counts.total()), *shares))
-    return _table(("browser", "profile", "transport", "loads", *H20Status), rows, 3)
 
 
 def flag_table(findings: Findings) -> Table:

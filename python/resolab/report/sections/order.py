@@ -3,12 +3,9 @@
 For: the one place that lists a section. Not for: the content of any.
 """
 
+import importlib
 from collections.abc import Iterator, Sequence
 
-from resolab.report.h20 import section as h20
-from resolab.report.live import section as live
-from resolab.report.s24 import paper_comparison, sums
-from resolab.report.s24 import section as s24
 from resolab.report.sections import (
     aa,
     answer_sentences,
@@ -46,12 +43,19 @@ SECTIONS: Sequence[Section] = (
     explanations.SECTION,
     plan.SECTION,
 )
-_STUDIES: Sequence[Section] = (sums.SECTION, paper_comparison.SECTION, s24.SECTION, h20.SECTION, live.SECTION)
+_STUDIES = "resolab.studies"
+"""The package with the studies' sections; the report knows no study, and finds the package by its name."""
 
 
 def list_sections() -> list[Section]:
     """List the sections in the page's order; each of a study stands after the section it follows."""
-    return [one for section in SECTIONS for one in _with_followers(section, _STUDIES)]
+    of_studies: list[Section] = importlib.import_module(_STUDIES).find_sections()
+    found = [one for section in SECTIONS for one in _with_followers(section, of_studies)]
+    lost = [f"{one.id} after {one.follows!r}" for one in of_studies if one not in found]
+    if lost:
+        message = f"sections of studies follow no section of the page: {', '.join(lost)}"
+        raise LookupError(message)
+    return found
 
 
 def _with_followers(section: Section, further: Sequence[Section]) -> Iterator[Section]:

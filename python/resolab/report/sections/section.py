@@ -121,5 +121,5 @@ class Section:
     applies: Callable[[Reading], bool] = _always
     link: str = ""
     """The words of the section in the page's navigation; without words there is no link."""
-    follows: str = ""
+    follows: str = "paths"
     """Of a study's section: the section before it in the page."""

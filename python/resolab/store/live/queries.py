@@ -1,7 +1,7 @@
 """A report's questions about measurements on the live network, as SQL with typed rows.
 
 For: look-ups by site, cache states, pings, the outcome of every load, and the settings of trials. Not for: statistics;
-or the common parts of live and emulated datasets (`studies.h20`).
+or the common parts of live and emulated datasets (`trial_loads`).
 
 The site is the sampled unit: each configuration and site has one row, for any number of names of its page.
 """

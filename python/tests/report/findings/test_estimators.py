@@ -12,10 +12,10 @@ from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import find_level, level_of_loads
 from resolab.report.findings.sensitivity import ALL
 from resolab.report.parts.comparison_tables import answer_comparisons
-from resolab.report.s24.paper_comparison import paper_load_table
 from resolab.stats import LEVEL, STOPPING_LEVEL, Method, Sample, difference_at_any_look
 from resolab.store import build_tables, open_dataset
 from resolab.store.outcomes import PLT
+from resolab.studies.s24.paper_comparison import paper_load_table
 
 NAMED = """
 [[comparison]]

@@ -12,11 +12,11 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 from resolab.report import build_report, terminal_summary
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.interval_level import find_level, find_significance, level_text
-from resolab.report.h20 import section as h20
-from resolab.report.s24 import section as s24
 from resolab.report.sections.reading import Reading
 from resolab.stats import LEVEL, STOPPING_LEVEL, Estimate
 from resolab.store import build_tables, open_dataset
+from resolab.studies.h20 import figures as h20
+from resolab.studies.s24 import figures as s24
 
 TEXT = PLAN_TEXT.replace("blocks = 6", "blocks = 12").replace('["example", "wikipedia"]', '["wikipedia"]')
 STOPPING = (

@@ -19,12 +19,12 @@ from resolab.report.live.circumstances import live_environment, live_lines
 from resolab.report.live.failures import STATUSES, LiveStatus, _describe_dropped, live_status, status_table
 from resolab.report.live.findings import live_findings
 from resolab.report.live.lookups import sample_of_sites
-from resolab.report.live.section import SECTION
 from resolab.report.live.study import LiveStudy
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Paragraph
 from resolab.store import build_tables, open_dataset
 from resolab.store.live.queries import LookupRow, StatusRow
+from resolab.studies.h20.live.figures import SECTION
 
 if TYPE_CHECKING:
     from resolab.report.parts.named_table import NamedTable

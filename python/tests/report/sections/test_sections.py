@@ -1,12 +1,15 @@
-"""One listed section is all it takes to be in the page with files."""
+"""One listed section, and one folder of a study, are all it takes to be in the page with files."""
 
 import csv
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from synthetic_dataset import Faults, make_dataset
 
+from resolab import studies
 from resolab.report import build_report
 from resolab.report.pages import template
 from resolab.report.parts.named_table import NamedTable
@@ -16,6 +19,20 @@ from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Folded, Paragraph, Section, SectionContent, Tone
 from resolab.store import build_tables, open_dataset
 
+STUDY = """
+from resolab.report.sections.section import Paragraph, Section, SectionContent
+
+SECTIONS = (
+    Section(
+        id="aardvark",
+        title="A study of aardvarks",
+        link="Aardvarks",
+        follows="dns",
+        build=lambda reading: SectionContent([Paragraph(f"{reading.findings.trials_count} aardvarks.")]),
+    ),
+)
+"""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -23,8 +40,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def without_studies(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(order, "_STUDIES", ())
+def study_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty folder in place of the studies' own."""
+    folders, before = tmp_path / "studies", set(sys.modules)
+    folders.mkdir()
+    monkeypatch.setattr(studies, "__path__", [str(folders)])
+    yield folders
+    for name in set(sys.modules) - before:
+        if name.startswith("resolab.studies."):
+            del sys.modules[name]
 
 
 def numbers(name: str, reading: Reading) -> NamedTable:
@@ -73,6 +97,32 @@ def test_a_section_that_does_not_apply_is_not_built(folder: Path, monkeypatch: p
 
     add(monkeypatch, Section(id="dummy", title="A dummy", build=build, applies=lambda reading: reading.is_live))
     assert "dummy" not in build_report(folder).read_text("utf-8")
+
+
+def test_a_folder_of_a_study_is_in_the_page_behind_the_section_it_follows(folder: Path, study_folders: Path) -> None:
+    (study_folders / "aardvark").mkdir()
+    (study_folders / "aardvark" / "__init__.py").touch()
+    (study_folders / "aardvark" / "sections.py").write_text(STUDY)
+    page = build_report(folder).read_text("utf-8")
+    places = re.findall(r'<section id="([^"]*)">', page)
+    assert places.index("aardvark") == places.index("dns") + 1
+    assert "<p>2 aardvarks.</p>" in page
+    assert '<a href="#aardvark">Aardvarks</a>' in page
+
+
+def test_a_study_s_section_that_follows_nothing_is_an_error(study_folders: Path) -> None:
+    (study_folders / "aardvark").mkdir()
+    (study_folders / "aardvark" / "__init__.py").touch()
+    (study_folders / "aardvark" / "sections.py").write_text(STUDY.replace('"dns"', '"anteater"'))
+    with pytest.raises(LookupError, match="aardvark after 'anteater'"):
+        order.list_sections()
+
+
+def test_the_studies_of_the_project_are_found_and_every_id_is_one_section_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(studies, "__path__", [str(Path(studies.__file__).parent)])
+    names = [one.id for one in order.list_sections()]
+    assert len(names) == len(set(names))
+    assert names[names.index("outcomes") :][:6] == ["outcomes", "plt-sum", "paper", "paths", "h20", "live"]
 
 
 def test_no_template_names_a_section() -> None:

@@ -1,4 +1,0 @@
-"""The study of Sengupta et al. (TNSM 2024): its figures and tables for a dataset, with the printed numbers beside.
-
-For: content specific to this study. Not for: findings of all datasets (`findings`), or its SQL (`store.studies.s24`).
-"""
