@@ -66,7 +66,7 @@ class PublishedDatasets:
         return tomllib.loads((self.folder.parents[1] / "plans" / f"{name}.toml").read_text("utf-8"))
 
     def loads(self, dataset: str, **having: object) -> list[Row]:
-        """List the measured page loads with their trial's columns."""
+        """List the measured page loads, or the exchanges of one name, with their trial's columns."""
         return [row for row in self._loads(dataset) if all(row[name] == value for name, value in having.items())]
 
     def paired(
@@ -121,6 +121,9 @@ class PublishedDatasets:
 
     def _join(self, dataset: str) -> list[Row]:
         trials = {row["trial_id"]: row for row in self._rows(f"{dataset}/tables/trials")}
+        if any(row.get("kind") == "exchange" for row in trials.values()):
+            queries = self._rows(f"{dataset}/tables/queries")
+            return [_exchange(row, trials[row["trial_id"]]) for row in queries if row["purpose"] == "measured"]
         measured = [row for row in self._rows(f"{dataset}/tables/page_loads") if row["measured"]]
         return [_judged(row, trials[row["trial_id"]]) for row in measured]
 
@@ -151,6 +154,13 @@ def _judged(load: Row, trial: Row) -> Row:
     other = None if load["failure"] == INCOMPLETE else load["failure"]
     is_incomplete = load["failure"] == INCOMPLETE or INCOMPLETE_FLAG in flags
     return {**load, **trial, "failure": other, "is_incomplete": is_incomplete}
+
+
+def _exchange(query: Row, trial: Row) -> Row:
+    """Join a query with its trial, as a load with one outcome."""
+    time_ns = query["query_response_time_ns"]
+    times = {"response_time_ms": None if time_ns is None else time_ns / 1e6, "limit_ms": query["limit_ns"] / 1e6}
+    return {**query, **trial, **times, "is_incomplete": False}
 
 
 def _sample(loads: Sequence[Row], outcome: str) -> Sample:

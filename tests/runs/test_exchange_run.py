@@ -1,5 +1,6 @@
 """Exchanges, end to end without a browser: run, kill, resume, report; times beside the closed form."""
 
+import json
 import signal
 import subprocess
 import time
@@ -131,3 +132,19 @@ def test_a_killed_run_of_exchanges_is_resumed_with_the_same_trials(tmp_path, pri
     after = {file.name: file.read_bytes() for file in finished(out)}
     assert {name: after[name] for name in before} == before
     assert len(after) == 2 * len(load_plan(tmp_path / "exchanges.toml").conditions())
+
+
+def test_a_run_with_checks_ends_with_verdicts_and_stops_early(tmp_path, privileged):
+    xml = tmp_path / "verdicts.xml"
+    ended = resolab("run", "check-exchange", "--check", "--junit", xml, "--out", tmp_path / "out", "--json")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    told = json.loads(ended.stdout)
+    assert told["not_met"] == 0
+    # The first interval comes with the eighth block; differences of a round trip and more need few beyond.
+    assert 8 <= max(one["blocks_count"] for one in told["checks"]) <= 60
+    assert xml.read_text().count("<testcase") == len(told["checks"]) == 8
+    never = tmp_path / "never.toml"
+    never.write_text((ROOT / "plans/check-exchange.toml").read_text().replace("margin_ms = 10\n", "margin_ms = 500\n"))
+    ended = resolab("run", never, "--check", "--out", tmp_path / "never")
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert "not met" in ended.stdout

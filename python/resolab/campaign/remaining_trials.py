@@ -10,12 +10,13 @@ from itertools import groupby
 from pathlib import Path
 
 from resolab.campaign.decisions import ConfidenceSequenceRule
+from resolab.campaign.expectation_rule import ExpectationRule
 from resolab.campaign.interim_analysis import InterimAnalysis, StoppingRule
 from resolab.campaign.manifests import CampaignStatus
 from resolab.campaign.margins import margins_ms
 from resolab.campaign.precision import FixedWidthRule
 from resolab.campaign.schedule import PlannedTrial, block_schedule, format_block, list_remaining, schedule, whole_blocks
-from resolab.plan import Plan, pool_pages, trials_a_block
+from resolab.plan import Plan, StopRule, pool_pages, trials_a_block
 from resolab.records import Record
 from resolab.store import Manifest, read_trial
 from resolab.store.outcomes import OUTCOMES
@@ -114,6 +115,8 @@ class RemainingTrials:
 def _choose_rule(plan: Plan, manifest: Manifest) -> StoppingRule | None:
     if plan.stop is None:
         return None
+    if plan.stop.rule is StopRule.EXPECTATIONS:
+        return ExpectationRule(plan, plan.stop)
     outcome = OUTCOMES[plan.analysis.primary]
     if plan.stop.drops_conditions:
         return ConfidenceSequenceRule(plan, plan.stop, margins_ms(plan, manifest.profiles), outcome)

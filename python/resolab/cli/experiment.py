@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resolab.cli.console import Console
-from resolab.errors import ConfigurationError, UsageError, is_interruption
+from resolab.errors import ConfigurationError, ResolabError, UsageError, is_interruption
 from resolab.wording import format_count
 
 if TYPE_CHECKING:
+    from resolab.cli.dataset.check import CheckOptions
     from resolab.plan import Plan
 
 EXIT_INTERRUPTED = 130
@@ -31,15 +32,16 @@ def run(
     vantage: str | None = None,
     dry_run: bool = False,
     as_json: bool = False,
+    check: "CheckOptions | None" = None,
 ) -> int:
-    """Run a plan into a new dataset, or list the contacts of a live plan."""
+    """Run a plan into a new dataset, or list the contacts of a live plan; with `check`, end with verdicts."""
     from resolab.campaign import run_campaign
     from resolab.campaign.block_count_check import too_few_blocks
     from resolab.plan import load_plan
     from resolab.plan.live.vantage import move_to_vantage
 
-    if as_json and not dry_run:
-        raise UsageError("run: --json is for --dry-run")
+    if as_json and not dry_run and check is None:
+        raise UsageError("run: --json is for --dry-run and --check")
     _check_name(out)
     plan = load_plan(plan_file, seed=seed, blocks=blocks)
     if vantage is not None:
@@ -51,8 +53,33 @@ def run(
         _say(notes, f"warning: {few}")
     if dry_run:
         return _dry_run(plan, as_json=as_json)
-    outcome = run_campaign(plan, folder, notes)
-    return _finish(folder, interrupted=outcome.interrupted)
+    if check is not None and not plan.expectations:
+        raise ConfigurationError(
+            f"could not check {plan.name}: it expects nothing; add [[expect]] (docs/guides/checks.md)"
+        )
+    if check is None:
+        outcome = run_campaign(plan, folder, notes)
+        return _finish(folder, interrupted=outcome.interrupted)
+    return _run_and_check(plan, folder, notes, check)
+
+
+def _run_and_check(plan: "Plan", folder: Path, notes: Console, check: "CheckOptions") -> int:
+    """Run a plan and judge it; a run without an end has no verdict."""
+    from resolab.campaign import run_campaign
+    from resolab.cli.dataset.check import run as judge
+    from resolab.cli.dataset.check import write_missing_verdict
+
+    try:
+        outcome = run_campaign(plan, folder, notes)
+    except ResolabError as error:
+        write_missing_verdict(plan.name, str(error), check)
+        raise
+    if outcome.interrupted:
+        write_missing_verdict(plan.name, "the run was interrupted", check)
+        return _finish(folder, interrupted=True)
+    code = judge(folder, check)
+    _say(notes, f"dataset: {folder}")
+    return code
 
 
 def _dry_run(plan: "Plan", *, as_json: bool) -> int:

@@ -28,8 +28,39 @@ def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         "--vantage", metavar="NAME", help="run as this vantage point of a fleet does: its name in trials, its own order"
     )
     run.add_argument("--dry-run", action="store_true", help="live plans: say who would be contacted, contact nobody")
-    run.add_argument("--json", action="store_true", help="with --dry-run: one JSON object for each")
+    run.add_argument(
+        "--json",
+        action="store_true",
+        help="with --dry-run: one JSON object a contact; with --check: the verdicts",
+    )
+    run.add_argument(
+        "--check", action="store_true", help="end with verdicts on the plan's [[expect]] (docs/guides/checks.md)"
+    )
+    add_check_options(run)
     return run
+
+
+def add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """Add the parser of `check`."""
+    check = commands.add_parser(
+        "check",
+        help="verdicts on a dataset's expectations, for build pipelines",
+        description="Judge a dataset by the [[expect]] tables of its plan (docs/guides/checks.md). Exit codes: 0 none "
+        "is not met, 1 one or more are not met, 6 some are undecided with --undecided fail, 3 and 4 no verdict.",
+    )
+    check.add_argument("dataset", type=Path, help="the dataset's folder")
+    check.add_argument("--json", action="store_true", help="the verdicts as one JSON object")
+    add_check_options(check)
+    return check
+
+
+def add_check_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of verdicts."""
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write the verdicts as JUnit XML, too")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the verdicts as Markdown, too")
+    parser.add_argument(
+        "--undecided", choices=["pass", "fail"], default="pass", help="exit code of undecided: 0 or 6 (default: pass)"
+    )
 
 
 def add_resume(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:

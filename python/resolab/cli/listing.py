@@ -39,8 +39,10 @@ def run(what: str, *, as_json: bool) -> int:
             print(json.dumps(row))
         return 0
     table = Table(box=None, pad_edge=False)
+    first = next(iter(rows[0]), "") if rows else ""
     for column in rows[0] if rows else ():
-        table.add_column(column.replace("_", " "), overflow="fold")
+        # The first column holds the names to copy, which no line break may cut.
+        table.add_column(column.replace("_", " "), overflow="fold", no_wrap=column == first)
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row.values()))
     Console().print(table, highlight=False)
@@ -76,7 +78,7 @@ def _pages(corpus: Corpus) -> Iterator[Row]:
             "names_count": facts.hosts_count,
             "requests_count": facts.requests_count,
             "bytes": facts.wire_bytes,
-            "description": f"clone of a page model, discoverers evident in {facts.evidence_ratio:.0%}",
+            "description": f"clone: {facts.requests_count} requests to {facts.hosts_count} names",
         }
 
 

@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import resolab
 from resolab.cli.calibrate_arguments import add_calibrate
@@ -24,7 +25,7 @@ from resolab.cli.dataset.arguments import (
     add_merge,
     add_waterfall,
 )
-from resolab.cli.experiment_arguments import add_report, add_resume, add_run
+from resolab.cli.experiment_arguments import add_check, add_report, add_resume, add_run
 from resolab.cli.fleet.arguments import add_fleet
 from resolab.cli.internet.arguments import add_internet
 from resolab.cli.list_arguments import add_list
@@ -34,6 +35,9 @@ from resolab.cli.plan.arguments import add_plan
 from resolab.cli.query.arguments import add_query
 from resolab.cli.terminal_size import drop_unusable_size
 from resolab.cli.visit.arguments import add_visit
+
+if TYPE_CHECKING:
+    from resolab.cli.dataset.check import CheckOptions
 
 EPILOGUE = """exit codes: 0 done (failed loads and queries are data), 1 outside a tolerance (calibrate) or beyond
 a --fail, 2 usage, 3 bad configuration, 4 the machine lacks something, 5 deadline, 70 internal,
@@ -97,6 +101,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     add_run(commands).set_defaults(run=_run)
     add_resume(commands).set_defaults(run=_resume)
     add_report(commands).set_defaults(run=_report)
+    add_check(commands).set_defaults(run=_check)
     add_compare(commands).set_defaults(run=_compare)
     add_export(commands).set_defaults(run=_export)
     add_merge(commands).set_defaults(run=_merge)
@@ -136,6 +141,24 @@ def _run(options: argparse.Namespace) -> int:
         vantage=options.vantage,
         dry_run=options.dry_run,
         as_json=options.json,
+        check=_read_check_options(options) if options.check else None,
+    )
+
+
+def _check(options: argparse.Namespace) -> int:
+    from resolab.cli.dataset import check
+
+    return check.run(options.dataset, _read_check_options(options))
+
+
+def _read_check_options(options: argparse.Namespace) -> "CheckOptions":
+    from resolab.cli.dataset.check import CheckOptions
+
+    return CheckOptions(
+        as_json=options.json,
+        junit_file=options.junit,
+        markdown_file=options.markdown,
+        undecided_fails=options.undecided == "fail",
     )
 
 

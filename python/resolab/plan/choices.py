@@ -58,14 +58,20 @@ def read_comparison(section: PlanSection, plan: Plan) -> ComparisonRule:
     """Read one comparison: the treated conditions, and the levels of their baseline."""
     name = section.text("name")
     treatment = section.section("treatment")
-    known = [factor for factor in EVERY_FACTOR if DECLARED[factor].belongs_to(plan.kind)]
-    selection = _selection(treatment, {factor: plan.words(factor) for factor in known})
+    selection = read_levels(treatment, plan, EVERY_FACTOR)
     treatment.finish()
-    if not selection:
-        treatment.fail("", f"names no level; give at least one of {', '.join(known)}")
     rule = ComparisonRule(name, selection, read_baseline(section.section("baseline"), plan))
     section.finish()
     return rule
+
+
+def read_levels(section: PlanSection, plan: Plan, factors: Sequence[str]) -> Selection:
+    """Read levels of the plan, by those of the factors that belong to its kind; at least one."""
+    known = [factor for factor in factors if DECLARED[factor].belongs_to(plan.kind)]
+    selection = _selection(section, {factor: plan.words(factor) for factor in known})
+    if not selection:
+        section.fail("", f"names no level; give at least one of {', '.join(known)}")
+    return selection
 
 
 def _vocabularies(corpus: Corpus | None, kind: TrialKind) -> dict[str, Sequence[str] | None]:

@@ -11,7 +11,7 @@ from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS, list_allowed_words
 from resolab.plan.load import parse_plan
 from resolab.plan.pages.certificate_check import BY_CERTIFICATE
-from resolab.plan.settings import PageCertificates
+from resolab.plan.settings import PageCertificates, ResolverSettings
 from resolab.plan.support import baselines_lack, exclusions_needed
 from resolab.protocols import transport_label
 from resolab.records import DnsTransport, ResolverPath, TrialKind
@@ -82,10 +82,23 @@ def _text(
         "[baseline]",
         *(f"{factor} = {_level(factor, draft.levels[factor][0])}" for factor in baseline),
     ]
+    lines += ["", *_settings(draft.levels)]
     for levels, reason in exclusions:
         lines += ["", f"# {reason[0].upper()}{reason[1:]}.", "[[exclude]]"]
         lines += [f"{factor} = {_list(factor, words)}" for factor, words in levels.items()]
     return "\n".join(lines) + "\n"
+
+
+def _settings(levels: Mapping[str, Sequence[str]]) -> list[str]:
+    lines = [
+        "# Without a margin, declared before any trial, nothing can be called equivalent.",
+        "[analysis]",
+        "equivalence_margin_rtts = 0.25",
+    ]
+    if "miss" in levels.get("resolver_cache", ()):
+        delay_ms = f"{ResolverSettings().miss_delay_ms:g}"
+        lines += ["", "[resolver]", f"miss_delay_ms = {delay_ms}  # what an answer missing from the cache takes longer"]
+    return lines
 
 
 def _paths(paths: Mapping[str, Sequence[str]]) -> list[str]:

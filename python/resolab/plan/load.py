@@ -15,6 +15,7 @@ from resolab.plan.analysis import read_analysis
 from resolab.plan.choices import read_baseline, read_comparison, read_exclusion, read_repeat
 from resolab.plan.condition import DECLARED, Baseline, Factors, list_needed_factors
 from resolab.plan.corpus import Corpus
+from resolab.plan.expectation_table import read_expectation
 from resolab.plan.factors import (
     EVERY_FACTOR,
     FREE_NAMES,
@@ -47,7 +48,14 @@ from resolab.plan.settings import (
     read_table,
     read_value,
 )
-from resolab.plan.support import check_baselines, check_combinations, check_comparisons, check_gateway, check_repeats
+from resolab.plan.support import (
+    check_baselines,
+    check_combinations,
+    check_comparisons,
+    check_expectations,
+    check_gateway,
+    check_repeats,
+)
 from resolab.plan.unit import check_unit, pool_pages
 from resolab.records import DnsTransport, HttpVersion, ResolverPath, TrialKind
 
@@ -156,7 +164,9 @@ def _build_plan(top: PlanSection, corpus: Corpus | None, *, live: LiveSettings |
         **_settings(top, kind),
     )
     plan = replace(plan, baseline=read_baseline(top.section("baseline"), plan))
-    return replace(plan, comparison_rules=tuple(read_comparison(one, plan) for one in top.tables("comparison")))
+    plan = replace(plan, comparison_rules=tuple(read_comparison(one, plan) for one in top.tables("comparison")))
+    outcomes = KIND_RULES[kind].outcomes
+    return replace(plan, expectations=tuple(read_expectation(one, plan, outcomes) for one in top.tables("expect")))
 
 
 def _table(text: str, source: str) -> Mapping[str, Any]:
@@ -200,6 +210,7 @@ def _check_whole(source: str, plan: Plan, corpus: Corpus) -> None:
     check_gateway(source, compared)
     check_repeats(source, compared)
     check_comparisons(source, compared)
+    check_expectations(source, compared)
     if plan.live is not None:
         return
     _check_names_count(source, compared, corpus)

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from resolab.plan.analysis import Analysis
 from resolab.plan.comparison import ComparisonRule, PlannedComparison, list_comparisons
 from resolab.plan.condition import Baseline, Condition, Factors
+from resolab.plan.expectation import Expectation
 from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, format_level, selects
 from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.live.settings import LAB, LiveSettings
@@ -70,6 +71,8 @@ class Plan:
     repeat: tuple[Repeat, ...] = ()
     comparison_rules: tuple[ComparisonRule, ...] = ()
     """Comparisons named by the plan; see `comparisons` for all derived comparisons."""
+    expectations: tuple[Expectation, ...] = ()
+    """Expectations with a verdict (`resolab run --check`)."""
     stop: StopSettings | None = None
     """`None`: all blocks are run."""
     resolver: ResolverSettings = field(default_factory=ResolverSettings)

@@ -7,9 +7,10 @@ impossible combinations); `resolab plan check` reports violations.
 from dataclasses import fields
 from typing import Any
 
-from resolab.plan.analysis import Analysis
+from resolab.plan.analysis import Analysis, OutcomeName
 from resolab.plan.choices import BASELINE_FACTORS
 from resolab.plan.condition import DECLARED, list_needed_factors
+from resolab.plan.expectation import ExpectationKind
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, FREE_NAMES, NUMBERS, OPTIONAL_FACTORS, list_allowed_words
 from resolab.plan.key_exchange import key_exchange_schema
 from resolab.plan.kind import KIND_RULES
@@ -58,6 +59,7 @@ def plan_schema() -> Schema:
                 "baseline": _baseline(),
                 "repeat": {"type": "array", "items": _repeat()},
                 "comparison": {"type": "array", "items": _comparison()},
+                "expect": {"type": "array", "items": _expectation()},
                 "stop": _settings(StopSettings),
                 "resolver": _settings(ResolverSettings),
                 "edge": _settings(EdgeSettings),
@@ -144,6 +146,21 @@ def _repeat() -> Schema:
 def _comparison() -> Schema:
     properties = {"name": {"type": "string"}, "treatment": _exclusion(), "baseline": _baseline()}
     return _table(properties, required=("name", "treatment", "baseline"))
+
+
+def _expectation() -> Schema:
+    number: Schema = {"type": "number", "exclusiveMinimum": 0}
+    properties = {
+        "name": {"type": "string"},
+        "comparison": {"type": "string"},
+        "kind": {"enum": [str(one) for one in ExpectationKind]},
+        "outcome": {"enum": [str(one) for one in OutcomeName]},
+        "treatment": _exclusion(),
+        "baseline": _baseline(),
+        **dict.fromkeys(("margin_ms", "margin_percent", "percent", "slow_ms"), number),
+        "count": {"type": "integer", "minimum": 0},
+    }
+    return _table(properties, required=("name", "kind"))
 
 
 def _settings(table: type) -> Schema:

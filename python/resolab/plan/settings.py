@@ -143,6 +143,9 @@ class StopRule(StrEnum):
     CONFIDENCE_SEQUENCE = "confidence_sequence"
     """Each comparison is decided by its own confidence sequence. Conditions without an open comparison are loaded no
     more."""
+    EXPECTATIONS = "expectations"
+    """Each expectation is decided by the confidence sequence of its comparison. Conditions without an open expectation
+    are loaded no more."""
 
 
 class DecisionCriterion(StrEnum):
@@ -181,7 +184,7 @@ class StopSettings:
     @property
     def drops_conditions(self) -> bool:
         """Return True when conditions without an open comparison are loaded no more."""
-        return self.rule is StopRule.CONFIDENCE_SEQUENCE
+        return self.rule is not StopRule.FIXED_WIDTH
 
 
 class _Settings(Protocol):
@@ -212,6 +215,10 @@ def read_stop(section: PlanSection) -> StopSettings:
         if None not in widths or not has_width:
             section.fail("", "needs exactly one of ci_width_ms and ci_width_ratio")
         return stop
+    if stop.rule is StopRule.EXPECTATIONS:
+        if stop.decided_by or has_width:
+            section.fail("", f"with rule = {StopRule.EXPECTATIONS.value!r} takes no decided_by and no width")
+        return stop if has_least else replace(stop, min_blocks=SEQUENCE_MIN_BLOCKS)
     if None not in widths:
         section.fail("", "takes one of ci_width_ms and ci_width_ratio, not both")
     if has_width and stop.decided_by and DecisionCriterion.WIDTH not in stop.decided_by:

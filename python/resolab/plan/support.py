@@ -11,9 +11,10 @@ from resolab.errors import ConfigurationError
 from resolab.plan.analysis import Estimand
 from resolab.plan.comparison import ComparisonKind
 from resolab.plan.condition import DECLARED, Baseline, Condition
+from resolab.plan.expectation import ExpectationKind
 from resolab.plan.factors import NAMED_ORDER, Selection, format_level, list_allowed_words, selects
 from resolab.plan.model import Plan
-from resolab.plan.settings import DecisionCriterion, StopSettings
+from resolab.plan.settings import DecisionCriterion, StopRule, StopSettings
 from resolab.protocols import (
     OVER_HTTP,
     WITHOUT_CONNECTION,
@@ -359,7 +360,32 @@ def check_comparisons(source: str, plan: Plan) -> None:
         _check_stop(f"{source}: stop", plan, plan.stop)
 
 
+def _check_stop_by_expectations(where: str, plan: Plan) -> None:
+    if not any(one.kind is not ExpectationKind.FAILURES_AT_MOST for one in plan.expectations):
+        problem = "there is no expectation that blocks could decide"
+        raise ConfigurationError(f"{where}.rule: {problem}; add [[expect]] about times or shares")
+
+
+def check_expectations(source: str, plan: Plan) -> None:
+    """Fail when expectations share a name, or an expectation compares with an unknown condition."""
+    conditions = plan.conditions()
+    known, names = set(conditions), set[str]()
+    for number, one in enumerate(plan.expectations):
+        where = f"{source}: expect[{number}]"
+        if one.name in names:
+            raise ConfigurationError(f"{where}.name: {one.name!r} is another expectation's name; give each its own")
+        names.add(one.name)
+        pairs = one.list_comparisons(conditions, plan.find_with_levels)
+        missing = next((pair for pair in pairs if pair.baseline not in known), None)
+        if missing is not None:
+            problem = f"{missing.treatment.id} would be compared with {missing.baseline.id}, which is no condition"
+            raise ConfigurationError(f"{where}: {problem} of this plan; name a level of one more factor in baseline")
+
+
 def _check_stop(where: str, plan: Plan, stop: StopSettings) -> None:
+    if stop.rule is StopRule.EXPECTATIONS:
+        _check_stop_by_expectations(where, plan)
+        return
     if not any(one.kind is not ComparisonKind.AA for one in plan.comparisons()):
         raise ConfigurationError(f"{where}: there is no comparison whose interval could be narrow enough")
     if DecisionCriterion.EQUIVALENCE in stop.decided_by and plan.analysis.equivalence_margin is None:

@@ -43,6 +43,7 @@ from resolab.stats.sequence import (
     lower_rank,
     median_at_any_look,
 )
+from resolab.stats.share_sequence import share_at_any_look
 from resolab.stats.shift import hodges_lehmann
 from resolab.stats.significance import (
     SignificantShare,
@@ -124,6 +125,7 @@ __all__ = [
     "quantile_differences",
     "relative_change",
     "replication",
+    "share_at_any_look",
     "significant_share",
     "slope_over_blocks",
     "subtract_pairs",

@@ -31,14 +31,14 @@ from resolab.store.trials import TrialWriter, find_finished_trials, read_trial, 
 
 if TYPE_CHECKING:
     from resolab.store.dataset import Dataset, open_dataset
-    from resolab.store.distributions import DISTRIBUTION_PROBABILITIES, QueryDistribution
     from resolab.store.export import ExportFormat, export_tables
+    from resolab.store.query_times.distributions import DISTRIBUTION_PROBABILITIES, QueryDistribution
     from resolab.store.tables import build_tables, ensure_tables
 
 _ON_FIRST_USE = {
-    "DISTRIBUTION_PROBABILITIES": "resolab.store.distributions",
+    "DISTRIBUTION_PROBABILITIES": "resolab.store.query_times.distributions",
     "Dataset": "resolab.store.dataset",
-    "QueryDistribution": "resolab.store.distributions",
+    "QueryDistribution": "resolab.store.query_times.distributions",
     "open_dataset": "resolab.store.dataset",
     "ExportFormat": "resolab.store.export",
     "export_tables": "resolab.store.export",

@@ -17,10 +17,10 @@ from resolab.store import queries
 from resolab.store.columns import ALWAYS_PUBLISHED, SINCE, TABLES, tables_of_format
 from resolab.store.connections.hellos import HELLOS, HelloRow
 from resolab.store.connections.loads import LOAD_CONNECTIONS, LoadConnectionsRow
-from resolab.store.distributions import LEVEL, DistributionSource, QueryDistribution
 from resolab.store.folder import TABLES as TABLES_FOLDER
 from resolab.store.folder import is_published
 from resolab.store.manifest import Manifest, load_manifest
+from resolab.store.query_times.distributions import LEVEL, DistributionSource, QueryDistribution
 from resolab.store.rows import (
     BrowserRow,
     ExchangeRow,

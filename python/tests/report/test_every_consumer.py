@@ -37,8 +37,8 @@ from resolab.report.live.failures import STATUSES
 from resolab.report.parts.labels import _OF_THE_LAB
 from resolab.report.parts.statuses import _STATUSES
 from resolab.store.columns import list_columns
-from resolab.store.distributions import _USUAL_KEYS
 from resolab.store.outcomes import OUTCOMES, PLT, SAY_NOTHING
+from resolab.store.query_times.distributions import _USUAL_KEYS
 from resolab.store.rows import ExchangeRow
 from resolab.store.trial_loads import ResolverRow, TrialLoadRow
 from resolab.studies.h20.queries import ExchangeMedianRow, QueryCostRow

@@ -8,7 +8,7 @@ import pytest
 from synthetic_dataset import Faults, make_dataset
 
 from resolab.store import DISTRIBUTION_PROBABILITIES, Dataset, build_tables, histograms, open_dataset
-from resolab.store.distributions import DistributionSource
+from resolab.store.query_times.distributions import DistributionSource
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_one_pass_answers_the_usual_questions(monkeypatch: pytest.MonkeyPatch) -
     passes = []
     counted = histograms.count_queries
     monkeypatch.setattr(
-        "resolab.store.distributions.count_queries", lambda *both: passes.append(both[1]) or counted(*both)
+        "resolab.store.query_times.distributions.count_queries", lambda *both: passes.append(both[1]) or counted(*both)
     )
     source = _source([random.Random(2).random() for _ in range(50)])
     for by in (["profile"], ["dns_transport", "profile"], [], ["connection"]):

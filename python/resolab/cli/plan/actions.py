@@ -18,10 +18,17 @@ from resolab.campaign.power import PowerAims
 from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
 from resolab.cli.plan.power import compute_power, make_console, power_json, print_power, print_result
-from resolab.plan import Condition, Corpus, Plan, load_plan, pool_pages, trials_a_block
+from resolab.plan import ComparisonKind, Condition, Corpus, Plan, load_plan, pool_pages, trials_a_block
 from resolab.plan.factors import EVERY_FACTOR, format_level, selects
+from resolab.plan.kind import list_factors_of_kind
 from resolab.plan.schema import plan_schema
+from resolab.records import ResolverCache
+from resolab.stats import pairs_for_significance
 from resolab.wording import format_count
+
+SIGNIFICANCE = 0.05
+RESOLVER_IDLE_MS = 30_000
+"""The idle time-out of the edge's resolver (docs/formats/edge.md), in ms."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -104,10 +111,10 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
         say(_describe_sample(len(pages), plan.blocks))
     if few is not None:
         say(f"warning: {few}")
-    for line in _comparisons(plan, least_s):
+    for line in (*_comparisons(plan, least_s), *_analysis(plan)):
         say(line)
     table = Table(box=None, pad_edge=False, show_header=False)
-    for factor in EVERY_FACTOR:
+    for factor in list_factors_of_kind(plan.kind):
         if factor == "page" and plan.samples_pages:
             table.add_row(factor, ", ".join(pages))
             continue
@@ -161,6 +168,27 @@ def _comparisons(plan: Plan, least_s: float) -> list[str]:
             f"stops from {_least_blocks(plan)} blocks on (about {duration_text(least_s)}) when every interval is at "
             f"most {width} wide, after {format_count(plan.blocks, 'block')} in any case"
         )
+    return lines
+
+
+def _analysis(plan: Plan) -> list[str]:
+    """Return the deciding outcome, the margin and the delay of a cache miss as text, and too few blocks for Holm."""
+    margin = plan.analysis.equivalence_margin
+    told = "none: nothing can be called equivalent"
+    if margin is not None:
+        told = f"{margin.ms:g} ms" if margin.ms is not None else f"{margin.rtts:g} round trips"
+    lines = [f"primary outcome: {plan.analysis.primary}; equivalence margin: {told}"]
+    if any(one.resolver_cache is ResolverCache.MISS or one.resolver_miss_ratio for one in plan.conditions()):
+        lines.append(f"an answer missing from the resolver's cache takes {plan.resolver.miss_delay_ms:g} ms longer")
+    count = sum(one.kind is not ComparisonKind.AA for one in plan.comparisons())
+    needed = pairs_for_significance(count, SIGNIFICANCE) if count else 0
+    if plan.stop is None and plan.blocks < needed:
+        lines.append(
+            f"{format_count(count, 'comparison')} can be significant after Holm's correction from {needed} blocks on"
+        )
+    if any(one.idle_gap_ms >= RESOLVER_IDLE_MS for one in plan.conditions()):
+        lines.append(f"warning: the lab's resolver closes a connection after {RESOLVER_IDLE_MS} ms without a query")
+    lines += [f"expects: {one.name}: {str(one.kind).replace('_', ' ')} {one.bound}" for one in plan.expectations]
     return lines
 
 

@@ -74,10 +74,10 @@ def correction_sentence(findings: Findings, rows: Sequence[AnswerRow]) -> str | 
     significance, pairs = find_significance(findings.plan), max(row.estimate.n for row in adjusted)
     if len(adjusted) * least_paired_p_value(pairs) > significance:
         needed = pairs_for_significance(len(adjusted), significance)
-        return (
-            f"With {format_count(pairs, 'pair')} no difference can be significant at {level_text(significance)} after "
-            f"Holm's correction for {format_count(len(adjusted), 'comparison')}; that takes {needed} pairs."
-        )
+        few = f"{format_count(pairs, 'pair')} {'is' if pairs == 1 else 'are'} too few for Holm's correction"
+        over = f"over {format_count(len(adjusted), 'comparison')} (that takes {needed})"
+        chance = f"by chance about {level_text(significance)} of intervals exclude 0"
+        return f"{few} {over}: each verdict counts alone, and {chance}."
     kept = sum((row.adjusted_p_value or 0.0) <= significance for row in adjusted)
     of = f"{kept} of {format_count(len(adjusted), 'comparison')} {'is' if kept == 1 else 'are'}"
     return f"After Holm's correction {of} significant at {level_text(significance)} by signed ranks."

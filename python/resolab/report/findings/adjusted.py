@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from resolab.plan import ComparisonKind, Plan, PlannedComparison, StopRule
+from resolab.plan import ComparisonKind, Plan, PlannedComparison
 from resolab.report.findings.interval_level import find_level
 from resolab.report.findings.page_loads import group_by_condition, select_contributing
 from resolab.report.findings.parts import PARTS, AdjustedComparison, AdjustmentRefusal, LoadTimePart
@@ -42,7 +42,7 @@ def adjust_comparisons(
 
     A plan stopping by confidence sequences has no adjusted estimates: they need a number of blocks fixed in advance.
     """
-    if plan.stop is not None and plan.stop.rule is StopRule.CONFIDENCE_SEQUENCE:
+    if plan.stop is not None and plan.stop.drops_conditions:
         return []
     grouped = group_by_condition(loads)
     found = (

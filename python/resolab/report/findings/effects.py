@@ -9,7 +9,7 @@ findings: its data decided its number of blocks.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from resolab.plan import Condition, Estimand, Plan, StopRule, stream_seed
+from resolab.plan import Condition, Estimand, Plan, stream_seed
 from resolab.plan.comparison import ComparisonKind
 from resolab.records import HandshakeMode
 from resolab.report.findings.dataset_plan import is_live
@@ -118,7 +118,7 @@ def shifts(plan: Plan, loads: Sequence[LoadRow]) -> list[ShiftResult]:
 
 
 def _blocks_are_fixed(plan: Plan) -> bool:
-    return plan.stop is None or plan.stop.rule is not StopRule.CONFIDENCE_SEQUENCE
+    return plan.stop is None or not plan.stop.drops_conditions
 
 
 def _list_pairs(plan: Plan) -> list[Pair]:

@@ -10,7 +10,7 @@ A plan stopping by confidence sequences may have stopped because an interval for
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from resolab.plan import Plan, StopRule
+from resolab.plan import Plan
 from resolab.report.findings.interval_level import find_level
 from resolab.stats import (
     LEVEL,
@@ -53,7 +53,7 @@ class Estimators(Protocol):
 
 def choose_estimators(plan: Plan) -> Estimators:
     """Choose the estimators by the plan's stopping rule."""
-    if plan.stop is not None and plan.stop.rule is StopRule.CONFIDENCE_SEQUENCE:
+    if plan.stop is not None and plan.stop.drops_conditions:
         return SequentialEstimators()
     return FixedBlockEstimators(find_level(plan))
 

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 
 from resolab.plan import Condition, Plan
 from resolab.protocols import first_byte_bytes, lookup_round_trips, page_handshake_round_trips, wire_time_ms
-from resolab.records import ConnectionState, HandshakeMode, LinkProfile, ResolverCache, TrialKind
+from resolab.records import (
+    ConnectionSharing,
+    ConnectionState,
+    HandshakeMode,
+    LinkProfile,
+    PageSpeculation,
+    ResolverCache,
+    TrialKind,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +60,13 @@ class Oracle:
     def predict_wait_before_request_ms(self, condition: Condition) -> float:
         """Return the wait before a page load's first request: lookup at the resolver's distance, and page handshake.
 
-        For an exchange, the wait for the response.
+        For an exchange, the wait for the response. For a fetch, the wait before the request of its document; a request
+        in the flight of the query leaves a round trip before the answer.
         """
         lookup = lookup_round_trips(
             condition.dns_transport, condition.requested_dns_handshake_mode, condition.dns_connection_state
         )
-        has_page = condition.kind is TrialKind.PAGE_LOAD
-        page = page_handshake_round_trips(condition.http_version, condition.requested_handshake_mode) if has_page else 0
+        page = _page_round_trips(condition)
         misses = condition.resolver_cache is ResolverCache.MISS or condition.resolver_miss_ratio == 1.0
         miss_ms = self.plan.resolver.miss_delay_ms if misses else 0.0
         link_ms = self.rtt_ms[condition.profile]
@@ -76,6 +84,18 @@ class Oracle:
             return None
         ways = ((found.up, link.up.rate_bps), (found.down, link.down.rate_bps))
         return sum(wire_time_ms(count, rate_bps) for count, rate_bps in ways if rate_bps)
+
+
+def _page_round_trips(condition: Condition) -> int:
+    """Return the round trips between the answer and the page's request: a handshake, unless there is a connection."""
+    if condition.kind is TrialKind.EXCHANGE:
+        return 0
+    if condition.kind is TrialKind.FETCH:
+        if condition.speculation is PageSpeculation.DOCUMENT:
+            return -1
+        if condition.connection_sharing is ConnectionSharing.RESOLVER_CONNECTION:
+            return 0
+    return page_handshake_round_trips(condition.http_version, condition.page_handshake_mode)
 
 
 def _is_tabulated(condition: Condition) -> bool:

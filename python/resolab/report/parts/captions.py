@@ -6,6 +6,7 @@ For: the text under figures. Not for: the figures.
 from collections.abc import Iterable, Sequence
 
 from resolab.plots import NamesPoint
+from resolab.records import TrialKind
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_text
@@ -117,10 +118,15 @@ def exchange_caption(findings: Findings) -> str:
     drawn = any(len(one.round_trips) + one.failed_count < one.n for one in findings.exchanges)
     curves = "Curves run through quantiles" if drawn else "The axis may end before the slowest exchange"
     return (
-        "Cold DNS exchanges beside the page loads, in round trips to the resolver; dotted lines: round trips k of the "
+        f"{_exchanges_of(findings)}, in round trips to the resolver; dotted lines: round trips k of the "
         f"closed form; c = median - k x RTT. Failed exchanges keep a curve below 1: {failed} of {total}. "
         f"{curves}; the CSV holds all. {how_sure(medians)} {_dataset(findings)}"
     )
+
+
+def _exchanges_of(findings: Findings) -> str:
+    beside = " beside the page loads" if findings.plan.kind is TrialKind.PAGE_LOAD else ""
+    return f"Cold DNS exchanges{beside}"
 
 
 def _same(findings: Findings) -> str:

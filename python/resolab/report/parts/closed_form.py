@@ -9,15 +9,18 @@ from dataclasses import dataclass, replace
 
 from resolab.plots import ABSENT, number_text
 from resolab.plots.save import Value
+from resolab.records import TrialKind
 from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
 from resolab.report.findings.oracle import ExpectedDifference
 from resolab.report.parts.labels import name_combination
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, both_text
 from resolab.stats import Estimate
-from resolab.store.outcomes import OUTCOMES, PLT
+from resolab.store.outcomes import FIRST_BYTE, PLT, RESPONSE_START, RESPONSE_TIME
 from resolab.wording import format_count
 
+_PREDICTED = (PLT, RESPONSE_START, RESPONSE_TIME, FIRST_BYTE)
+"""The outcomes with a closed form: a time, or the difference of times, by round trips and bytes."""
 _COLUMNS = (
     "outcome", "page", "profile", "treatment", "against", "pairs", "difference ms", "round trips ms", "with bytes ms",
     "left over ms", "interval holds it",
@@ -40,8 +43,8 @@ class _Row:
 
 
 def build_closed_form_table(findings: Findings) -> NamedTable | None:
-    """Show page load time and first byte beside the closed form; `None` without known bytes."""
-    outcomes = (findings.find_outcome(one) for one in (PLT, OUTCOMES["response_start"]))
+    """Show the outcomes that the closed form predicts beside it; `None` for page loads without known bytes."""
+    outcomes = (findings.find_outcome(one) for one in _PREDICTED)
     rows = [
         _Row(found, pair, expected)
         for found in outcomes
@@ -51,10 +54,12 @@ def build_closed_form_table(findings: Findings) -> NamedTable | None:
         for expected in [findings.oracle.where_known(pair.comparison.treatment, pair.comparison.baseline)]
         if expected is not None
     ]
-    if not any(row.expected.bytes_ms is not None for row in rows):
+    has_bytes = any(row.expected.bytes_ms is not None for row in rows)
+    if not rows or (not has_bytes and findings.plan.kind is TrialKind.PAGE_LOAD):
         return None
+    note = _note(rows) if has_bytes else _note_of_round_trips(rows)
     table = Table(_COLUMNS, [_words(findings, row) for row in rows], frozenset((0, 1, 2, 3, 4, 10)))
-    return NamedTable("closed_form", "Against the closed form", table, [_numbers(row) for row in rows], _note(rows))
+    return NamedTable("closed_form", "Against the closed form", table, [_numbers(row) for row in rows], note)
 
 
 def _words(findings: Findings, row: _Row) -> tuple[str, ...]:
@@ -117,6 +122,15 @@ def _note(rows: Sequence[_Row]) -> str:
         "round trips before the first byte times RTT, and the bytes on that way over the profile's rates, as captured "
         "of loads with a cold look-up (docs/method/accuracy.md). It knows nothing of the browser's own work, of queues "
         "and of loss; where bytes are not known, round trips stand alone."
+    )
+
+
+def _note_of_round_trips(rows: Sequence[_Row]) -> str:
+    own = [holds for row in rows if (holds := row.holds(row.expected.round_trips_ms)) is not None]
+    return (
+        f"The interval of the paired difference holds the closed form: {sum(own)} of {len(own)}. Closed form: round "
+        "trips of look-up and handshakes times RTT. It knows nothing of bytes, of the client's own work, of queues and "
+        "of loss; the column of what is left over holds all of these."
     )
 
 

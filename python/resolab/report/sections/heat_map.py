@@ -3,6 +3,7 @@
 For: the figures of changes, and of pages with different numbers of names. Not for: drawing (`parts`).
 """
 
+from resolab.report.findings.findings import Findings
 from resolab.report.parts.figures import outcome_drawings
 from resolab.report.parts.labels import baseline_label
 from resolab.report.parts.name_counts import is_about_names, names_drawing
@@ -24,7 +25,12 @@ def _build(reading: Reading) -> SectionContent:
         *([] if by_names is None else [by_names]),
         *(note_missing(reading, _BY_NAMES) if is_about_names(findings) else []),
     ]
-    return SectionContent(blocks, title=f"Page load time against {baseline_label(findings)}")
+    return SectionContent(blocks, title=f"{_name(findings)} against {baseline_label(findings)}")
+
+
+def _name(findings: Findings) -> str:
+    phrase = findings.plt.outcome.phrase
+    return f"{phrase[0].upper()}{phrase[1:]}"
 
 
 SECTION = Section(id="heat-map", title="Page load time against the baseline", link="Page load time", build=_build)

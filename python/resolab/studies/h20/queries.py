@@ -7,9 +7,9 @@ Not for: statistics, or page loads (`store.trial_loads`).
 import msgspec
 
 from resolab.plan.factors import QUERY_FACTORS
-from resolab.store.cold_phases import BINS_PER_E_FOLD, EXCHANGE, LEVELS, count_cold_phases
 from resolab.store.dataset import Dataset
 from resolab.store.query_limits import limit_as_sql
+from resolab.store.query_times.cold_phases import BINS_PER_E_FOLD, EXCHANGE, LEVELS, count_cold_phases
 
 BATCHES_COUNT = 100
 """The largest number of batches. Whole blocks are folded into batches, so resampling stays cheap."""

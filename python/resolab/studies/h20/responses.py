@@ -18,7 +18,7 @@ from resolab.report.findings.interval_level import level_text
 from resolab.report.parts.tables import Table
 from resolab.stats import Estimate, Method
 from resolab.store import QueryDistribution
-from resolab.store.distributions import DISTRIBUTION_PROBABILITIES
+from resolab.store.query_times.distributions import DISTRIBUTION_PROBABILITIES
 from resolab.studies.h20.paper_numbers import (
     CITATION,
     DEFAULT_NETWORK,

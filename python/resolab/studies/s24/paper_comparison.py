@@ -99,4 +99,15 @@ def _build(reading: Reading) -> SectionContent:
     return SectionContent(blocks)
 
 
-SECTION = Section(id="paper", title=f"Against {CITATION}", link="Against the paper", follows="plt-sum", build=_build)
+def _applies(reading: Reading) -> bool:
+    return reading.has_page_loads
+
+
+SECTION = Section(
+    id="paper",
+    title=f"Against {CITATION}",
+    link="Against the paper",
+    follows="plt-sum",
+    applies=_applies,
+    build=_build,
+)

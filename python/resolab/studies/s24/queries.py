@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from resolab.store.cold_phases import PHASES, count_cold_phases
 from resolab.store.dataset import Dataset
 from resolab.store.literals import literal_list
+from resolab.store.query_times.cold_phases import PHASES, count_cold_phases
 
 CONNECTS = """
 SELECT t.condition, l.handshake_mode, l.failure, l.connect_end_ms - l.connect_start_ms AS connect_ms,

@@ -96,8 +96,8 @@ def test_the_first_sentence_counts_every_comparison_once(findings: Findings, row
 def test_the_second_sentence_is_about_the_number_of_comparisons(findings: Findings, rows: list[AnswerRow]) -> None:
     few = correction_sentence(findings, rows)
     assert few == (
-        "With 8 pairs no difference can be significant at 5 % after Holm's correction for 20 comparisons; that takes "
-        "10 pairs."
+        "8 pairs are too few for Holm's correction over 20 comparisons (that takes 10): each verdict counts alone, and "
+        "by chance about 5 % of intervals exclude 0."
     )
     decided = [row for row in rows if row.verdict is Verdict.SLOWER][:4]
     slower = [replace(row, adjusted_p_value=p) for row, p in zip(decided, (0.01, 0.05, 0.06, 0.5), strict=True)]

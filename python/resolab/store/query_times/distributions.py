@@ -19,7 +19,7 @@ import scipy
 from numpy.typing import NDArray
 
 from resolab.plan.factors import QUERY_FACTORS
-from resolab.store.histograms import Histogram, IntegerArray, check_keys, count_queries
+from resolab.store.query_times.histograms import Histogram, IntegerArray, check_keys, count_queries
 
 DISTRIBUTION_PROBABILITIES: tuple[float, ...] = tuple(round(0.001 + 0.00499 * step, 5) for step in range(201))
 """Probabilities of `quantiles_ms`: 0.001 to 0.999, the median in the middle."""

@@ -11,7 +11,7 @@ from resolab.cli.query.dig_words import QueryWords, read_words
 from resolab.errors import UsageError
 from resolab.protocols.record_types import RECORD_TYPES
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def asked(line: str) -> QueryWords:

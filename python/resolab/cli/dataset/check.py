@@ -1,0 +1,60 @@
+"""`resolab check DIR`, and the end of `run --check`: verdicts on a plan's expectations, with an exit code.
+
+For: the output and the exit code. Not for: the verdicts (`report.verdicts`).
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from resolab.cli.console import Console
+from resolab.errors import ResolabError
+
+EXIT_NOT_MET = 1
+EXIT_UNDECIDED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """The forms of the verdicts."""
+
+    as_json: bool = False
+    junit_file: Path | None = None
+    markdown_file: Path | None = None
+    undecided_fails: bool = False
+
+
+def run(folder: Path, options: CheckOptions) -> int:
+    """Judge a dataset, show and write the verdicts; return the exit code."""
+    from resolab.checks.decision import Verdict
+    from resolab.report.verdicts import forms
+    from resolab.report.verdicts.dataset_check import check_dataset
+    from resolab.store import dataset_folder, write_named
+
+    try:
+        check = check_dataset(dataset_folder(folder))
+    except ResolabError as error:
+        write_missing_verdict(folder.name, str(error), options)
+        raise
+    if options.junit_file is not None:
+        write_named(options.junit_file, forms.junit(check, undecided_fails=options.undecided_fails))
+    if options.markdown_file is not None:
+        write_named(options.markdown_file, forms.markdown(check).encode())
+    if options.as_json:
+        print(json.dumps(forms.as_json(check)))
+    else:
+        console = Console()
+        for line in forms.lines(check):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+    if check.count(Verdict.NOT_MET):
+        return EXIT_NOT_MET
+    return EXIT_UNDECIDED if options.undecided_fails and check.count(Verdict.UNDECIDED) else 0
+
+
+def write_missing_verdict(plan: str, problem: str, options: CheckOptions) -> None:
+    """Write the JUnit file of a run without a verdict."""
+    from resolab.report.verdicts import forms
+    from resolab.store import write_named
+
+    if options.junit_file is not None:
+        write_named(options.junit_file, forms.junit_without_verdict(plan, problem))

@@ -1,0 +1,103 @@
+"""Verdicts for people and pipelines: lines, Markdown of at most 60 lines, JSON, JUnit XML, and the exit code."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from synthetic_dataset import Faults, make_dataset
+
+from resolab.checks.decision import Verdict
+from resolab.cli.main import main
+from resolab.report.verdicts import forms
+from resolab.report.verdicts.dataset_check import DatasetCheck, check_dataset
+
+ARMS = 'treatment = { dns_transport = ["doq"] }\nbaseline = { dns_transport = "doudp", requested_handshake_mode = "full" }\n'
+EXPECT = f"""
+[[expect]]
+name = "wide"
+kind = "not_slower_than"
+margin_ms = 100000
+{ARMS}
+[[expect]]
+name = "impossible | never"
+kind = "faster_by"
+margin_ms = 100000
+{ARMS}
+[[expect]]
+name = "nothing fails"
+kind = "failures_at_most"
+count = 0
+{ARMS}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return with_expectations(make_dataset(tmp_path / "d"))
+
+
+def with_expectations(folder: Path, more: str = EXPECT) -> Path:
+    file = folder / "manifest.json"
+    manifest = json.loads(file.read_text())
+    manifest["plan_text"] += more
+    file.write_text(json.dumps(manifest))
+    return folder
+
+
+def counts(check: DatasetCheck) -> dict[str, int]:
+    return {str(one): check.count(one) for one in Verdict}
+
+
+def test_each_comparison_of_an_expectation_has_a_verdict(folder: Path) -> None:
+    check = check_dataset(folder)
+    pairs = len({one.comparison.treatment.id for one in check.results})
+    assert counts(check) == {"met": 2 * pairs, "not met": pairs, "undecided": 0}
+    assert all(one.seconds > 0 for one in check.results)
+    assert forms.lines(check)[-1].startswith(f"{3 * pairs} checks: {2 * pairs} met, {pairs} not met")
+
+
+def test_junit_has_a_case_a_check_and_a_failure_for_what_is_not_met(folder: Path) -> None:
+    check = check_dataset(folder)
+    suite = ET.fromstring(forms.junit(check, undecided_fails=False))
+    assert (suite.get("tests"), suite.get("errors")) == (str(len(check.results)), "0")
+    assert len(suite.findall("testcase/failure")) == check.count(Verdict.NOT_MET) == int(suite.get("failures") or 0)
+    without = ET.fromstring(forms.junit_without_verdict("p", "died \x07 of it"))
+    assert without.get("errors") == "1"
+    assert "no verdict: died" in str(without.find("testcase/error").get("message"))  # type: ignore[union-attr]
+
+
+def test_markdown_is_short_and_begins_with_what_is_not_met(folder: Path) -> None:
+    text = forms.markdown(check_dataset(folder))
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert rows[1].startswith("| not met | impossible \\| never")
+    many = "".join(EXPECT.replace('name = "', f'name = "{number} ') for number in range(20))
+    longer = forms.markdown(check_dataset(with_expectations(folder, many)))
+    assert len(longer.splitlines()) <= forms.MARKDOWN_LINES_MAX_COUNT
+    assert " more |" in longer
+
+
+def test_exit_codes_and_files(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    xml, page = tmp_path / "v.xml", tmp_path / "v.md"
+    assert main(["check", str(folder), "--junit", str(xml), "--markdown", str(page)]) == 1
+    assert "not met" in capsys.readouterr().out
+    assert xml.exists()
+    assert page.exists()
+    assert main(["check", str(folder), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["not_met"] == len([one for one in told["checks"] if one["verdict"] == "not_met"]) > 0
+
+
+def test_undecided_passes_or_fails_as_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    near = f'\n[[expect]]\nname = "near"\nkind = "equivalent_within"\nmargin_ms = 0.001\n{ARMS}'
+    folder = with_expectations(make_dataset(tmp_path / "d", faults=Faults(trials_count=20)), near)
+    assert main(["check", str(folder)]) == 0
+    assert main(["check", str(folder), "--undecided", "fail"]) == 6
+    capsys.readouterr()
+
+
+def test_a_dataset_without_expectations_has_no_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, xml = make_dataset(tmp_path / "d"), tmp_path / "v.xml"
+    assert main(["check", str(folder), "--junit", str(xml)]) == 3
+    assert "expects nothing" in capsys.readouterr().err
+    assert "no verdict" in xml.read_text()
