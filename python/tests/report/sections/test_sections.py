@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from synthetic_dataset import Faults, make_dataset
@@ -123,6 +124,12 @@ def test_the_studies_of_the_project_are_found_and_every_id_is_one_section_s(monk
     names = [one.id for one in order.list_sections()]
     assert len(names) == len(set(names))
     assert names[names.index("outcomes") :][:6] == ["outcomes", "plt-sum", "paper", "paths", "h20", "live"]
+
+
+def test_figures_of_papers_are_of_page_loads_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(studies, "__path__", [str(Path(studies.__file__).parent)])
+    papers = [one for one in studies.find_sections() if one.id in {"h20", "s24"}]
+    assert [one.applies(Mock(is_live=False, has_page_loads=False)) for one in papers] == [False, False]
 
 
 def test_no_template_names_a_section() -> None:
