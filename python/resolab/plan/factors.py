@@ -9,6 +9,7 @@ from typing import Any
 
 from resolab.plan.condition import DECLARED
 from resolab.plan.factor import ConditionLevels, FactorSubject
+from resolab.records import TrialKind
 
 FACTORS = tuple(name for name, one in DECLARED.items() if not one.is_optional and not one.about.of_transport)
 """The factors of every plan, in the order of the levels in a condition's identifier."""
@@ -22,6 +23,9 @@ plan gives a list for any transport."""
 
 EVERY_FACTOR = (*FACTORS, *(name for name in NAMED_ORDER if name not in OPTIONAL_FACTORS), *OPTIONAL_FACTORS)
 """All factors, in the order of lists."""
+
+LOAD_FACTORS = tuple(name for name in EVERY_FACTOR if DECLARED[name].belongs_to(TrialKind.PAGE_LOAD))
+"""The factors of page loads."""
 
 NUMBERS: Mapping[str, tuple[float, float]] = {
     name: one.about.bounds for name, one in DECLARED.items() if one.about.bounds is not None

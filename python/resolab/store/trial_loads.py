@@ -7,7 +7,7 @@ report's comparisons (`dataset`).
 import msgspec
 
 from resolab.plan.factor import FactorSubject
-from resolab.plan.factors import EVERY_FACTOR, select_factors
+from resolab.plan.factors import LOAD_FACTORS, select_factors
 from resolab.store.dataset import Dataset
 from resolab.store.outcomes import EXCHANGE_FAILED, times_as_sql
 
@@ -16,7 +16,7 @@ WITH names AS (
     SELECT trial_id, count(DISTINCT regexp_extract(url, '^[a-z]+://([^/:]+)', 1)) AS names_count
     FROM requests GROUP BY trial_id
 )
-SELECT t.trial_id, t.block, t.condition, {", ".join(f"t.{factor}" for factor in EVERY_FACTOR)},
+SELECT t.trial_id, t.block, t.condition, {", ".join(f"t.{factor}" for factor in LOAD_FACTORS)},
        l.trial_id IS NOT NULL AS loaded, l.limit_ms, l.failure, {EXCHANGE_FAILED},
        {times_as_sql("l")}, n.names_count
 FROM trials AS t

@@ -19,7 +19,7 @@ from resolab.campaign.power import _levels
 from resolab.plan import Condition, OutcomeName
 from resolab.plan.condition import DECLARED
 from resolab.plan.factor import FactorSubject
-from resolab.plan.factors import EVERY_FACTOR, OPTIONAL_FACTORS, QUERY_FACTORS, applies, select_factors
+from resolab.plan.factors import EVERY_FACTOR, LOAD_FACTORS, OPTIONAL_FACTORS, QUERY_FACTORS, applies, select_factors
 from resolab.records import (
     TRIAL_FLAG_MEANINGS,
     ConnectionSharing,
@@ -80,12 +80,12 @@ def row_of(condition: Condition, block: int, plt_ms: float) -> TrialLoadRow:
     """Make a load of a condition."""
     return TrialLoadRow(
         trial_id=f"b{block}-{condition.id}", block=block, condition=condition.id,
-        **{factor: getattr(condition, factor) for factor in EVERY_FACTOR},
+        **{factor: getattr(condition, factor) for factor in LOAD_FACTORS},
         loaded=True, limit_ms=30_000.0, failure=None, times_ms=dict.fromkeys(OUTCOMES) | {"plt": plt_ms}, names_count=1,
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("factor", EVERY_FACTOR)
+@pytest.mark.parametrize("factor", LOAD_FACTORS)
 def test_no_load_of_a_level_is_dropped_or_pooled_with_another_levels(factor: str) -> None:
     one, other = apart(factor)
     rows = [row_of(arm, block, ms) for block in range(4) for arm, ms in ((one, 10.0), (other, 20.0))]
@@ -100,14 +100,16 @@ def test_no_load_of_a_level_is_dropped_or_pooled_with_another_levels(factor: str
         assert len(pairs) == len(arm)
 
 
-@pytest.mark.parametrize("factor", select_factors(FactorSubject.CLIENT, FactorSubject.LOOK_UP))
+@pytest.mark.parametrize(
+    "factor", [one for one in select_factors(FactorSubject.CLIENT, FactorSubject.LOOK_UP) if one in LOAD_FACTORS]
+)
 def test_table_1_and_the_live_statuses_name_the_level(factor: str) -> None:
     one, other = apart(factor)
     further = FurtherLevels([one, other])
     assert factor == "dns_transport" or further.read_levels(one) != further.read_levels(other)
 
 
-@pytest.mark.parametrize("factor", EVERY_FACTOR)
+@pytest.mark.parametrize("factor", LOAD_FACTORS)
 def test_no_load_of_a_level_that_the_paper_had_not_stands_for_its(factor: str) -> None:
     papers = combination_in_paper(PAPERS)
     assert papers == ("doq", "full")
@@ -131,7 +133,7 @@ def test_what_a_plan_has_beside_the_papers_levels_is_counted_and_named() -> None
     assert found.note.endswith("that the paper's loads did not have: left out, with resolver_miss_ratio 0.25.")
 
 
-@pytest.mark.parametrize("factor", EVERY_FACTOR)
+@pytest.mark.parametrize("factor", LOAD_FACTORS)
 def test_a_pilot_is_found_by_every_level(factor: str) -> None:
     one, other = apart(factor)
     assert _levels(one) != _levels(other)
@@ -146,7 +148,7 @@ def test_rows_of_queries_have_all_that_queries_depend_on(shape: type) -> None:
 
 def test_every_factor_is_of_one_subject_and_every_row_has_it() -> None:
     assert sorted(select_factors(*FactorSubject)) == sorted(EVERY_FACTOR)
-    assert set(EVERY_FACTOR) <= {one.name for one in msgspec.structs.fields(TrialLoadRow)}
+    assert set(LOAD_FACTORS) <= {one.name for one in msgspec.structs.fields(TrialLoadRow)}
     assert set(EVERY_FACTOR) <= {one.name for one in list_columns("trials")}
     assert {one.name for one in msgspec.structs.fields(ResolverRow)} == set(select_factors(FactorSubject.RESOLVER))
     assert set(OPTIONAL_FACTORS) > _OF_THE_LAB

@@ -6,10 +6,14 @@ For: separating and naming configurations not to be pooled. Not for: levels of t
 from collections.abc import Sequence
 
 from resolab.plan.factor import ConditionLevels, FactorSubject
-from resolab.plan.factors import applies, format_level, select_factors
+from resolab.plan.factors import LOAD_FACTORS, applies, format_level, select_factors
 from resolab.plots import level_label
 
-_FACTORS = tuple(one for one in select_factors(FactorSubject.CLIENT, FactorSubject.LOOK_UP) if one != "dns_transport")
+_FACTORS = tuple(
+    one
+    for one in select_factors(FactorSubject.CLIENT, FactorSubject.LOOK_UP)
+    if one in LOAD_FACTORS and one != "dns_transport"
+)
 """The factors of a configuration besides transport and resolver."""
 
 
