@@ -10,6 +10,7 @@ from pathlib import Path
 from resolab.errors import ConfigurationError
 from resolab.har.archive import archive
 from resolab.store import dataset_folder, find_finished_trials, read_trial, refuse_published, write_named
+from resolab.store.trials import refuse_without_page_loads
 
 SUFFIX = ".har"
 
@@ -35,6 +36,7 @@ def write_archives(dataset: Path, trials: Sequence[str], folder: Path) -> list[P
 
 def _files(dataset: Path, trials: Sequence[str]) -> list[Path]:
     refuse_published(dataset, "write archives of")
+    refuse_without_page_loads(dataset, "write archives of")
     known = find_finished_trials(dataset_folder(dataset))
     for trial in trials:
         if trial not in known:

@@ -106,6 +106,10 @@ class LoadOutcome:
     """Failures without effect on the outcome's earlier instant: after such a failure the load's value counts, if
     present."""
     source: OutcomeSource = OutcomeSource.PAGE_LOAD
+    quiet_spread_ms: float | None = None
+    """The spread (1.4826 times the median absolute deviation) of differences between alike conditions, in ms, at most
+    on a quiet machine. Page loads: Chromium, light pages, profiles without loss (docs/results/aa); exchanges:
+    docs/results/exchange-handshakes."""
 
     @property
     def failed_load_meaning(self) -> str:
@@ -210,6 +214,7 @@ PLT = LoadOutcome(
     phrase="page load time",
     meaning="page load time (PLT, look-up inside the load)",
     untold=MissingValueMeaning.AT_LEAST_ITS_LIMIT,
+    quiet_spread_ms=21.0,
 )
 PLT_SUM = LoadOutcome(
     name="plt_sum",
@@ -227,6 +232,7 @@ RESPONSE_START = LoadOutcome(
     meaning="time to the page's first byte (responseStart)",
     untold=MissingValueMeaning.AT_LEAST_ITS_LIMIT,
     seen_before=frozenset((PageFailure.INCOMPLETE, PageFailure.PAGE_TIMEOUT)),
+    quiet_spread_ms=7.0,
 )
 LAST_BYTE = LoadOutcome(
     name="last_byte",
@@ -257,6 +263,7 @@ RESPONSE_TIME = LoadOutcome(
     meaning="DNS response time (from the query's start, before any connection, to the last response)",
     untold=MissingValueMeaning.AT_LEAST_ITS_LIMIT,
     source=OutcomeSource.QUERIES,
+    quiet_spread_ms=5.0,
 )
 FIRST_BYTE = LoadOutcome(
     name="first_byte",

@@ -15,7 +15,7 @@ from typing import BinaryIO, Self
 import msgspec
 
 from resolab.errors import ConfigurationError
-from resolab.records import FORMAT_VERSION, Record, TrialEndRecord, TrialRecord
+from resolab.records import FORMAT_VERSION, Record, TrialEndRecord, TrialKind, TrialRecord
 from resolab.store.files import machine_errors, sync_folder
 from resolab.store.folder import TRIALS
 
@@ -47,6 +47,15 @@ def read_trial(file: Path) -> Iterator[Record]:
     """Read the records of a trial's file, each checked against its shape."""
     with file.open("rb") as stream:
         yield from trial_records(stream, file)
+
+
+def refuse_without_page_loads(folder: Path, action: str) -> None:
+    """Raise ConfigurationError for a dataset whose trials have no page load."""
+    first = next(iter(find_finished_trials(folder).values()), None)
+    head = None if first is None else next(iter(read_trial(first)))
+    if isinstance(head, TrialRecord) and head.kind is not TrialKind.PAGE_LOAD:
+        problem = f"its trials are of the kind {head.kind}, without a page load"
+        raise ConfigurationError(f"failed to {action} {folder}: {problem}; `resolab report` shows its answer")
 
 
 def trial_records(lines: Iterable[bytes], file: Path) -> Iterator[Record]:

@@ -83,7 +83,7 @@ def test_several_paths_are_said_and_take_less_time(tmp_path: Path, capsys: pytes
     assert (one["paths_count"], several["paths_count"]) == (1, 2)
     assert one["expected_duration_s"] / 2 < several["expected_duration_s"] < 0.75 * one["expected_duration_s"]
     assert "at a time" not in checked(capsys, str(tmp_path / "one.toml"))
-    assert "192 trials, 2 at a time, about " in checked(capsys, str(tmp_path / "several.toml"))
+    assert "240 trials, 2 at a time, about " in checked(capsys, str(tmp_path / "several.toml"))
 
 
 def test_a_bad_plan_is_one_line_and_exit_code_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from synthetic_dataset import Faults, make_dataset
 
-from resolab.store import DISTRIBUTION_PROBABILITIES, Dataset, build_tables, histograms, open_dataset
+from resolab.store import DISTRIBUTION_PROBABILITIES, Dataset, build_tables, open_dataset
+from resolab.store.query_times import histograms
 from resolab.store.query_times.distributions import DistributionSource
 
 

@@ -20,8 +20,8 @@ def add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
     compare.add_argument("first", type=Path, metavar="A", help="a dataset's folder")
     compare.add_argument("second", type=Path, metavar="B", help="the dataset to hold against it")
-    outcome = "what of the page loads is compared, as plt (default) or lcp; an unknown name lists them all"
-    compare.add_argument("--outcome", default="plt", metavar="NAME", help=outcome)
+    outcome = "what is compared, as plt or lcp (default: the trials' main outcome); an unknown name lists all"
+    compare.add_argument("--outcome", metavar="NAME", help=outcome)
     compare.add_argument("--json", action="store_true", help="everything as one JSON object")
     compare.add_argument("--html", type=Path, metavar="FILE", help="write one self-contained page, too")
     return compare

@@ -6,6 +6,7 @@ For: reading both, then a table for people, JSON or a page. Not for: the compari
 import argparse
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
@@ -14,6 +15,10 @@ from rich.text import Text
 from resolab.cli.console import Console
 from resolab.errors import ConfigurationError
 from resolab.wording import suggest_word
+
+if TYPE_CHECKING:
+    from resolab.store import Dataset
+    from resolab.store.outcomes import LoadOutcome
 
 _FILE_COLUMNS = 170
 EXIT_NOTHING_IN_COMMON = 3
@@ -27,14 +32,14 @@ def run(options: argparse.Namespace) -> int:
     from resolab.store import dataset_folder, ensure_tables, open_dataset, write_named
     from resolab.store.outcomes import OUTCOMES
 
-    if options.outcome not in OUTCOMES:
+    if options.outcome is not None and options.outcome not in OUTCOMES:
         problem = f"there is no outcome {options.outcome!r}{suggest_word(options.outcome, OUTCOMES)}"
         problem += f"; choose one of {', '.join(OUTCOMES)}"
         raise ConfigurationError(f"failed to compare {options.first} and {options.second}: {problem}")
     for folder in (options.first, options.second):
         ensure_tables(dataset_folder(folder))
     with open_dataset(options.first) as first, open_dataset(options.second) as second:
-        found = compare_datasets(first, second, OUTCOMES[options.outcome])
+        found = compare_datasets(first, second, _choose_outcome(first, second, options.outcome))
     if options.html:
         if options.html.is_dir():
             raise ConfigurationError(f"failed to write {options.html}: it is a folder; name a file")
@@ -50,6 +55,21 @@ def run(options: argparse.Namespace) -> int:
     for title, table in tables(found, narrow=console.width < _FILE_COLUMNS):
         console.print(_build_table(title, table.columns, table.rows, table.words))
     return code
+
+
+def _choose_outcome(first: "Dataset", second: "Dataset", name: str | None) -> "LoadOutcome":
+    """Return the outcome by its name, or the main outcome of both datasets' trials."""
+    from resolab.store.outcomes import list_outcomes
+
+    kinds = first.kind(), second.kind()
+    if kinds[0] is not kinds[1]:
+        problem = f"one has trials of the kind {kinds[0]}, the other of the kind {kinds[1]}"
+        raise ConfigurationError(f"failed to compare {first.folder} and {second.folder}: {problem}")
+    known = {one.name: one for one in list_outcomes(kinds[0])}
+    if name is not None and name not in known:
+        problem = f"{name!r} is no outcome of trials of the kind {kinds[0]}; choose one of {', '.join(known)}"
+        raise ConfigurationError(f"failed to compare {first.folder} and {second.folder}: {problem}")
+    return next(iter(known.values())) if name is None else known[name]
 
 
 def _build_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], words: frozenset[int]) -> Table:

@@ -16,11 +16,6 @@ from resolab.report.verdicts.verdicts import CheckResult, check_expectations, is
 from resolab.store import Dataset, Manifest, RunStatus, ensure_tables, open_dataset
 from resolab.store.outcomes import OUTCOMES
 
-REFERENCE_SPREADS_MS = {"response_start": 7.0, "plt": 21.0, "response_time": 5.0}
-"""The spread of differences between alike conditions, by outcome, at most on a quiet machine.
-
-Page loads: Chromium, light pages, profiles without loss (docs/results/aa). Exchanges: docs/results/exchange-handshakes.
-"""
 BUSY_RATIO = 2.0
 """A spread this many times the reference marks a busy machine."""
 
@@ -55,7 +50,7 @@ class DatasetCheck:
 
 def is_busy(one: CheckResult) -> bool:
     """Return True for a spread far above the reference of a quiet machine."""
-    reference = REFERENCE_SPREADS_MS.get(one.expectation.outcome)
+    reference = OUTCOMES[one.expectation.outcome].quiet_spread_ms
     return one.spread_ms is not None and reference is not None and one.spread_ms > BUSY_RATIO * reference
 
 

@@ -11,8 +11,9 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from resolab.checks.decision import Interval, Verdict
-from resolab.report.verdicts.dataset_check import REFERENCE_SPREADS_MS, DatasetCheck, is_busy, outcome_label
+from resolab.report.verdicts.dataset_check import DatasetCheck, is_busy, outcome_label
 from resolab.report.verdicts.verdicts import CheckResult
+from resolab.store.outcomes import OUTCOMES
 from resolab.wording import escape_xml_controls, format_count
 
 MARKDOWN_LINES_MAX_COUNT = 60
@@ -120,7 +121,7 @@ def _warnings(check: DatasetCheck) -> list[str]:
     if not busy:
         return []
     worst = max(busy, key=lambda one: one.spread_ms or 0.0)
-    reference = REFERENCE_SPREADS_MS[worst.expectation.outcome]
+    reference = OUTCOMES[worst.expectation.outcome].quiet_spread_ms
     load = "" if check.load_average is None else f"; load average {check.load_average:.1f}"
     found = f"{len(busy)} of {len(check.results)} checks have a wide spread, up to {worst.spread_ms:.0f} ms"
     quiet = f"a quiet machine has at most {reference:g} ms for {outcome_label(worst)} on light pages without loss"

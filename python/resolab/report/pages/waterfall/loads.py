@@ -20,6 +20,7 @@ from resolab.store import (
     refuse_published,
 )
 from resolab.store.outcomes import PLT, is_usable
+from resolab.store.trials import refuse_without_page_loads
 from resolab.urls import split_url
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def waterfalls(folder: Path, wanted: str | None = None) -> list[Waterfall]:
     The median load is the completed load with the median page load time, the faster of the two in the middle.
     """
     refuse_published(folder, "draw loads of")
+    refuse_without_page_loads(folder, "draw loads of")
     trials = find_finished_trials(dataset_folder(folder))
     if wanted in trials:
         return [read_waterfall(folder, wanted)]
