@@ -50,7 +50,7 @@ def measured(result):
 
 
 async def begin_trial(testbed, condition):
-    testbed._records.clear()
+    testbed.lab.records.clear()
     return asyncio.create_task(testbed.run_trial(condition, "b000-t000"))
 
 
@@ -60,7 +60,7 @@ async def measured_load_begins(testbed):
 
 
 def _after_warmup(testbed):
-    records = testbed._records
+    records = testbed.lab.records
     labels = [r.label if isinstance(r, PathSummaryRecord) else None for r in records]
     return records[labels.index("before_measured") :] if "before_measured" in labels else []
 

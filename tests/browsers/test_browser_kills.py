@@ -54,10 +54,10 @@ async def scenario(browser):
 
 async def with_another_authority(testbed, condition):
     """A trial in which the edge's certificates are of an authority that the browser does not know."""
-    known = testbed._edge_config.read_text()
+    known = testbed.lab._edge_config.read_text()
     for text, trial in ((known.replace('/ca"', '/other-ca"'), "b000-t002"), (known, None)):
         assert trial is None or text != known
-        testbed._edge_config.write_text(text)
+        testbed.lab._edge_config.write_text(text)
         os.kill(testbed.edge.process.pid, signal.SIGKILL)
         while testbed.edge.process.running:
             await asyncio.sleep(0.01)

@@ -80,7 +80,7 @@ async def lab(browser, transport="doh3", limit_s=30.0):
 async def trials(browser, transport):
     async with lab(browser, transport) as (testbed, conditions):
         return [
-            (one, await testbed.run_trial(one, f"b000-t{number:03}"), testbed._sites[one.page])
+            (one, await testbed.run_trial(one, f"b000-t{number:03}"), testbed.lab.sites[one.page])
             for number, one in enumerate(conditions)
         ]
 

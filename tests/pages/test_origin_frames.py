@@ -54,7 +54,7 @@ async def trials(browser, alone):
         return {
             (one.resolver_path.value, one.connection_sharing.value): (
                 await testbed.run_trial(one, f"b000-t{number:03}"),
-                testbed._sites[one.page],
+                testbed.lab.sites[one.page],
             )
             for number, one in enumerate(plan.conditions())
         }

@@ -12,6 +12,7 @@ from lab import COMMAND, ROOT, finished, processes_of_the_lab, resolab, wait_unt
 from resolab.plan import Corpus, load_plan
 from resolab.plan.access_link import access_rtt_ms
 from resolab.protocols import lookup_round_trips
+from resolab.report.findings.oracle import Oracle
 from resolab.store import find_finished_trials, open_dataset, read_trial
 from resolab.store.outcomes import RESPONSE_TIME
 
@@ -142,9 +143,28 @@ def test_a_run_with_checks_ends_with_verdicts_and_stops_early(tmp_path, privileg
     assert told["not_met"] == 0
     # The first interval comes with the eighth block; differences of a round trip and more need few beyond.
     assert 8 <= max(one["blocks_count"] for one in told["checks"]) <= 60
-    assert xml.read_text().count("<testcase") == len(told["checks"]) == 8
+    assert xml.read_text().count("<testcase") == len(told["checks"]) == 12
     never = tmp_path / "never.toml"
     never.write_text((ROOT / "plans/check-exchange.toml").read_text().replace("margin_ms = 10\n", "margin_ms = 500\n"))
     ended = resolab("run", never, "--check", "--out", tmp_path / "never")
     assert ended.returncode == 1, ended.stdout + ended.stderr
     assert "not met" in ended.stdout
+
+
+def test_a_fetch_has_its_document_on_the_connection_asked_for(tmp_path, privileged):
+    ended = resolab("run", "name-and-page", "--blocks", "1", "--out", tmp_path / "out")
+    assert ended.returncode == 0, ended.stderr
+    rtts = {name: access_rtt_ms(Corpus.from_project().profile(name)) for name in ("4g", "fiber")}
+    with open_dataset(tmp_path / "out") as opened:
+        loads = opened.measured_loads()
+        assert opened.sql("select count(*) as n from fetches where purpose = 'measured'") == [{"n": len(loads)}]
+    plan = load_plan(ROOT / "plans/name-and-page.toml")
+    conditions = {one.id: one for one in plan.conditions()}
+    assert len(loads) == len(conditions) == 24
+    oracle = Oracle(plan, rtts)
+    for load in loads:
+        assert load.failure is None
+        assert set(load.flags) <= {"lateness_exceeded"}, (load.condition, load.flags)
+        # The request's own round trip comes after the wait before it.
+        expected_ms = oracle.predict_wait_before_request_ms(conditions[load.condition]) + rtts[load.profile]
+        assert expected_ms - 1 < load.times_ms["first_byte"] < expected_ms + 0.95 * rtts["4g"], load

@@ -239,6 +239,7 @@ pub struct TrialRecord {
 }
 
 // What every trial was before there was a choice (format 1.4 and older).
+#[expect(clippy::unnecessary_wraps, reason = "the default of an optional field")]
 fn chromium() -> Option<BrowserName> {
     Some(BrowserName::Chromium)
 }

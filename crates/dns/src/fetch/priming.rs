@@ -13,7 +13,13 @@ impl FetchClient {
     /// Fetches once, and returns the record.
     pub async fn fetch_once(&self, sequence: u64, deadline: Duration) -> FetchRecord {
         let (progress, result) = self.run(self.options.is_speculative, deadline).await;
-        let record = self.record(&progress, &result, QueryPurpose::Measured, sequence, deadline);
+        let record = self.record(
+            &progress,
+            &result,
+            QueryPurpose::Measured,
+            sequence,
+            deadline,
+        );
         progress.close().await;
         record
     }
@@ -25,7 +31,13 @@ impl FetchClient {
             return None;
         }
         let (progress, result) = self.run(false, deadline).await;
-        let record = self.record(&progress, &result, QueryPurpose::Priming, sequence, deadline);
+        let record = self.record(
+            &progress,
+            &result,
+            QueryPurpose::Priming,
+            sequence,
+            deadline,
+        );
         if result.is_ok() {
             let logs: Vec<_> = {
                 let opened = progress

@@ -84,7 +84,7 @@ def test_what_qualifies_the_answer_is_said(body: str) -> None:
         assert said in answer
     folded = section(body, "sentences")
     for said in (
-        "(n = 8)",
+        "(n = 10)",
         "packets dropped by the link",
         "Schuirmann 1987",
         "nothing could be significant",
