@@ -46,6 +46,9 @@ pub fn push_parameters<'a>(
             value_of(key, value)
         };
         let bytes = bytes.map_err(|reason| format!("{name}: {reason}"))?;
+        if !has_length(key, &bytes) {
+            return Err(format!("{name}: the value has a wrong length"));
+        }
         if bytes.len() > usize::from(u16::MAX) {
             return Err(format!("{name} is longer than 65535 bytes"));
         }

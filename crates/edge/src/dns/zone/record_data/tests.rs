@@ -139,6 +139,18 @@ fn what_is_wrong_is_said() {
         ("HTTPS", "1 . prot=1", "`prot` is no service parameter"),
         ("HTTPS", "1 . key065=1", "`key065`"),
         ("HTTPS", "1 . ipv4hint=::1", "of its family"),
+        ("HTTPS", "1 . key4", "key4: the value has a wrong length"),
+        (
+            "HTTPS",
+            "1 . key4=abc",
+            "key4: the value has a wrong length",
+        ),
+        ("HTTPS", "1 . key3=a", "key3: the value has a wrong length"),
+        (
+            "HTTPS",
+            "1 . key1=\\004h2",
+            "key1: the value has a wrong length",
+        ),
         ("DS", "1 2 3 4", "\\# LENGTH HEX"),
         ("DS", "\\# 2 abc", "hexadecimal"),
         ("DS", "\\# 1 +f", "hexadecimal"),
