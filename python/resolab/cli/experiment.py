@@ -8,11 +8,12 @@ import os
 import shlex
 import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resolab.cli.console import Console
-from resolab.errors import ConfigurationError, ResolabError, UsageError, is_interruption
+from resolab.errors import ConfigurationError, UsageError, is_interruption
 from resolab.wording import format_count
 
 if TYPE_CHECKING:
@@ -43,9 +44,14 @@ def run(
     if as_json and not dry_run and check is None:
         raise UsageError("run: --json is for --dry-run and --check")
     _check_name(out)
-    plan = load_plan(plan_file, seed=seed, blocks=blocks)
-    if vantage is not None:
-        plan = move_to_vantage(plan, vantage)
+    with _missing_verdict_on_error(plan_file.stem, check):
+        plan = load_plan(plan_file, seed=seed, blocks=blocks)
+        if vantage is not None:
+            plan = move_to_vantage(plan, vantage)
+        if check is not None and not plan.expectations:
+            raise ConfigurationError(
+                f"could not check {plan.name}: it expects nothing; add [[expect]] (docs/guides/checks.md)"
+            )
     folder = out or Path("runs") / f"{plan.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     notes = Console(stderr=True)
     few = too_few_blocks(plan)
@@ -53,10 +59,6 @@ def run(
         _say(notes, f"warning: {few}")
     if dry_run:
         return _dry_run(plan, as_json=as_json)
-    if check is not None and not plan.expectations:
-        raise ConfigurationError(
-            f"could not check {plan.name}: it expects nothing; add [[expect]] (docs/guides/checks.md)"
-        )
     if check is None:
         outcome = run_campaign(plan, folder, notes)
         return _finish(folder, interrupted=outcome.interrupted)
@@ -69,17 +71,22 @@ def _run_and_check(plan: "Plan", folder: Path, notes: Console, check: "CheckOpti
     from resolab.cli.dataset.check import run as judge
     from resolab.cli.dataset.check import write_missing_verdict
 
-    try:
+    with _missing_verdict_on_error(plan.name, check):
         outcome = run_campaign(plan, folder, notes)
-    except ResolabError as error:
-        write_missing_verdict(plan.name, str(error), check)
-        raise
     if outcome.interrupted:
         write_missing_verdict(plan.name, "the run was interrupted", check)
         return _finish(folder, interrupted=True)
     code = judge(folder, check)
     _say(notes, f"dataset: {folder}")
     return code
+
+
+def _missing_verdict_on_error(plan: str, check: "CheckOptions | None") -> AbstractContextManager[None]:
+    if check is None:
+        return nullcontext()
+    from resolab.cli.dataset.check import missing_verdict_on_error
+
+    return missing_verdict_on_error(plan, check)
 
 
 def _dry_run(plan: "Plan", *, as_json: bool) -> int:

@@ -4,6 +4,8 @@ For: the output and the exit code. Not for: the verdicts (`report.verdicts`).
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,11 +33,8 @@ def run(folder: Path, options: CheckOptions) -> int:
     from resolab.report.verdicts.dataset_check import check_dataset
     from resolab.store import dataset_folder, write_named
 
-    try:
+    with missing_verdict_on_error(folder.name, options):
         check = check_dataset(dataset_folder(folder))
-    except ResolabError as error:
-        write_missing_verdict(folder.name, str(error), options)
-        raise
     if options.junit_file is not None:
         write_named(options.junit_file, forms.junit(check, undecided_fails=options.undecided_fails))
     if options.markdown_file is not None:
@@ -49,6 +48,16 @@ def run(folder: Path, options: CheckOptions) -> int:
     if check.count(Verdict.NOT_MET):
         return EXIT_NOT_MET
     return EXIT_UNDECIDED if options.undecided_fails and check.count(Verdict.UNDECIDED) else 0
+
+
+@contextmanager
+def missing_verdict_on_error(plan: str, options: CheckOptions) -> Iterator[None]:
+    """Write the JUnit file of a run without a verdict when an error ends the block."""
+    try:
+        yield
+    except ResolabError as error:
+        write_missing_verdict(plan, str(error), options)
+        raise
 
 
 def write_missing_verdict(plan: str, problem: str, options: CheckOptions) -> None:
