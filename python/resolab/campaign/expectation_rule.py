@@ -26,7 +26,6 @@ class ExpectationRule:
 
     def __init__(self, plan: Plan, stop: StopSettings) -> None:
         self._stop, conditions = stop, plan.conditions()
-        self._conditions = conditions
         outcomes = dict.fromkeys(one.outcome for one in plan.expectations)
         self._measured = {name: OutcomeContributions(OUTCOMES[name], conditions) for name in outcomes}
         self._open = [

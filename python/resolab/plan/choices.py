@@ -66,7 +66,7 @@ def read_comparison(section: PlanSection, plan: Plan) -> ComparisonRule:
 
 
 def read_levels(section: PlanSection, plan: Plan, factors: Sequence[str]) -> Selection:
-    """Read levels of the plan, by those of the factors that belong to its kind; at least one."""
+    """Read one or more levels of the plan. A factor of another kind of trial is refused."""
     known = [factor for factor in factors if DECLARED[factor].belongs_to(plan.kind)]
     selection = _selection(section, {factor: plan.words(factor) for factor in known})
     if not selection:

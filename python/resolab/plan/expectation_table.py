@@ -18,7 +18,7 @@ HIGHEST_PERCENT = 1_000
 
 
 def read_expectation(section: PlanSection, plan: Plan, outcomes: Sequence[OutcomeName]) -> Expectation:
-    """Read one expectation; its treatment and baseline are those of a named comparison, or its own."""
+    """Read one expectation. It names a comparison, or gives its own treatment and baseline."""
     name = section.text("name")
     kind = ExpectationKind(section.take_word("kind", [str(one) for one in ExpectationKind]))
     rule = _read_rule(section, plan, name)

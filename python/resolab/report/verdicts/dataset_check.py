@@ -45,10 +45,10 @@ class DatasetCheck:
     @property
     def busy_results(self) -> list[CheckResult]:
         """The checks with a spread far above the reference: the machine was busy, or the link is lossy."""
-        return [one for one in self.results if is_busy(one)]
+        return [one for one in self.results if _is_busy(one)]
 
 
-def is_busy(one: CheckResult) -> bool:
+def _is_busy(one: CheckResult) -> bool:
     """Return True for a spread far above the reference of a quiet machine."""
     reference = OUTCOMES[one.expectation.outcome].quiet_spread_ms
     return one.spread_ms is not None and reference is not None and one.spread_ms > BUSY_RATIO * reference

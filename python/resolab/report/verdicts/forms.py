@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from resolab.checks.decision import Interval, Verdict
-from resolab.report.verdicts.dataset_check import DatasetCheck, is_busy, outcome_label
+from resolab.report.verdicts.dataset_check import DatasetCheck, outcome_label
 from resolab.report.verdicts.verdicts import CheckResult
 from resolab.store.outcomes import OUTCOMES
 from resolab.wording import escape_xml_controls, format_count
@@ -33,8 +33,10 @@ def markdown(check: DatasetCheck) -> str:
     """Return the verdicts as a table of at most 60 lines; the verdicts against an expectation come first."""
     order = {Verdict.NOT_MET: 0, Verdict.UNDECIDED: 1, Verdict.MET: 2}
     ordered = sorted(check.results, key=lambda one: order[one.verdict])
-    head = [f"**{check.plan.name}**: {_sum(check)}", "", *(f"> {one}" for one in _warnings(check))]
-    head += ["" for _ in head[2:3]] + ["| verdict | expectation | found |", "|---|---|---|"]
+    warnings = [f"> {one}" for one in _warnings(check)]
+    head = [f"**{check.plan.name}**: {_sum(check)}", ""]
+    head += [*warnings, ""] if warnings else []
+    head += ["| verdict | expectation | found |", "|---|---|---|"]
     room = MARKDOWN_LINES_MAX_COUNT - len(head) - 3
     rows = [f"| {one.verdict} | {_escape(_name(one))} | {_escape(one.sentence)} |" for one in ordered[:room]]
     left = len(ordered) - len(rows)
@@ -80,7 +82,7 @@ def junit(check: DatasetCheck, *, undecided_fails: bool) -> bytes:
 
 
 def junit_without_verdict(plan: str, problem: str) -> bytes:
-    """Return JUnit XML of a run that reached no verdict, so that a pipeline reading only the file sees it."""
+    """Return JUnit XML of a run without a verdict. A pipeline that reads only the file sees the error."""
     suite = _suite(plan, 1)
     suite.set("errors", "1")
     case = ET.SubElement(suite, "testcase", classname=plan, name="the run")
@@ -117,7 +119,7 @@ def _sum(check: DatasetCheck) -> str:
 
 def _warnings(check: DatasetCheck) -> list[str]:
     """Say first when the machine was busy: then few checks can be decided."""
-    busy = [one for one in check.results if is_busy(one)]
+    busy = check.busy_results
     if not busy:
         return []
     worst = max(busy, key=lambda one: one.spread_ms or 0.0)
