@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from resolab.campaign.contributions import OutcomeContributions, make_sample
-from resolab.campaign.interim_analysis import InterimAnalysis
+from resolab.campaign.interim_analysis import InterimAnalysis, describe_decision, describe_width
 from resolab.plan import ComparisonKind, Condition, DecisionCriterion, Plan, PlannedComparison, StopSettings
 from resolab.records import Record
 from resolab.stats import MedianSequence, median, subtract_pairs
@@ -35,11 +35,6 @@ class ConfidenceSequenceRule:
     def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
         """Add a finished trial's contribution to the outcome."""
         self._measured.add(condition, block, records)
-
-    def due(self, blocks: int) -> bool:
-        """Return True when an interim analysis is due after `blocks` whole blocks."""
-        beyond = blocks - self._stop.min_blocks
-        return beyond >= 0 and beyond % self._stop.check_every_blocks == 0
 
     def look(self, blocks: int) -> InterimAnalysis:
         """Extend every sequence to the end of the first `blocks` blocks, and decide."""
@@ -120,16 +115,8 @@ class _ComparisonSequence:
         return width / baseline if baseline else math.inf
 
     def width_reached(self) -> IntervalWidth:
-        """Return the width for the manifest, with `None` for infinity."""
-        width = self.width if math.isfinite(self.width) else None
-        as_ratio = self._stop.ci_width_ratio is not None
-        return IntervalWidth(
-            name=self.pair.name,
-            treatment=self.pair.treatment.id,
-            baseline=self.pair.baseline.id,
-            ci_width_ms=None if as_ratio else width,
-            ci_width_ratio=width if as_ratio else None,
-        )
+        """Return the width for the manifest."""
+        return describe_width(self.pair, self.width, as_ratio=self._stop.ci_width_ratio is not None)
 
     def describe_undecided(self) -> Decision:
         """Return the comparison's current interval, without a decision."""
@@ -147,14 +134,5 @@ class _ComparisonSequence:
         return [one for one, does in holds.items() if does and one in (self._stop.decided_by or DecisionCriterion)]
 
     def _decision(self, blocks: int | None, reasons: list[DecisionCriterion]) -> Decision:
-        low, high = self._sequence.low, self._sequence.high
-        return Decision(
-            name=self.pair.name,
-            treatment=self.pair.treatment.id,
-            baseline=self.pair.baseline.id,
-            after_blocks=blocks,
-            reasons=reasons,
-            pairs_count=len(self._sequence),
-            ci_low_ms=low if math.isfinite(low) else None,
-            ci_high_ms=high if math.isfinite(high) else None,
-        )
+        interval = self._sequence.low, self._sequence.high
+        return describe_decision(self.pair, interval, len(self._sequence), blocks, reasons)

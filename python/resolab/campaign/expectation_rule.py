@@ -11,9 +11,9 @@ import math
 from collections.abc import Iterable
 
 from resolab.campaign.contributions import OutcomeContributions, make_sample
-from resolab.campaign.interim_analysis import InterimAnalysis
+from resolab.campaign.interim_analysis import InterimAnalysis, describe_decision, describe_width
 from resolab.checks.decision import Interval, Verdict, interval_at_any_look, judge_share, judge_times, subtract_scaled
-from resolab.plan import Plan, PlannedComparison, StopSettings
+from resolab.plan import Plan, PlannedComparison
 from resolab.plan.expectation import TIME_KINDS, Expectation, ExpectationKind
 from resolab.records import Record
 from resolab.stats import pairs
@@ -24,8 +24,8 @@ from resolab.store.outcomes import OUTCOMES
 class ExpectationRule:
     """The verdicts on the expectations of a campaign, block by block."""
 
-    def __init__(self, plan: Plan, stop: StopSettings) -> None:
-        self._stop, conditions = stop, plan.conditions()
+    def __init__(self, plan: Plan) -> None:
+        conditions = plan.conditions()
         outcomes = dict.fromkeys(one.outcome for one in plan.expectations)
         self._measured = {name: OutcomeContributions(OUTCOMES[name], conditions) for name in outcomes}
         self._open = [
@@ -40,11 +40,6 @@ class ExpectationRule:
         listed = list(records)
         for one in self._measured.values():
             one.add(condition, block, listed)
-
-    def due(self, blocks: int) -> bool:
-        """Return True when an interim analysis is due after `blocks` whole blocks."""
-        beyond = blocks - self._stop.min_blocks
-        return beyond >= 0 and beyond % self._stop.check_every_blocks == 0
 
     def look(self, blocks: int) -> InterimAnalysis:
         """Judge every open expectation by the first `blocks` blocks."""
@@ -92,11 +87,8 @@ class _OpenExpectation:
             self._measured.select_first_blocks(arm.id, blocks) for arm in (self.pair.treatment, self.pair.baseline)
         )
         if self._one.kind not in TIME_KINDS:
-            slow_ms = self._one.slow_ms or 0.0
-            slow = sum(one.value_ms is None or one.value_ms > slow_ms for one in own.values())
-            verdict, _ = judge_share(self._one, slow, len(own))
             self._pairs_count = len(own)
-            return verdict
+            return judge_share(self._one, [one.value_ms for one in own.values()]).verdict
         treated, compared = pairs(sorted(own), sorted(other))
         treatment, baseline = make_sample(own).take(treated), make_sample(other).take(compared)
         self._interval = interval_at_any_look(subtract_scaled(treatment, baseline, 0.0, 1.0))
@@ -109,25 +101,10 @@ class _OpenExpectation:
         return self._interval.high - self._interval.low
 
     def width_reached(self) -> IntervalWidth:
-        """Return the width for the manifest, with `None` for infinity."""
-        return IntervalWidth(
-            name=self.pair.name,
-            treatment=self.pair.treatment.id,
-            baseline=self.pair.baseline.id,
-            ci_width_ms=self.width if math.isfinite(self.width) else None,
-            ci_width_ratio=None,
-        )
+        """Return the width for the manifest."""
+        return describe_width(self.pair, self.width)
 
     def decision(self) -> Decision:
         """Return the verdict's block and interval for the manifest."""
-        low, high = self._interval.low, self._interval.high
-        return Decision(
-            name=self.pair.name,
-            treatment=self.pair.treatment.id,
-            baseline=self.pair.baseline.id,
-            after_blocks=self.after_blocks,
-            reasons=[],
-            pairs_count=self._pairs_count,
-            ci_low_ms=low if math.isfinite(low) else None,
-            ci_high_ms=high if math.isfinite(high) else None,
-        )
+        interval = self._interval.low, self._interval.high
+        return describe_decision(self.pair, interval, self._pairs_count, self.after_blocks)

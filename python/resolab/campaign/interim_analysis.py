@@ -1,12 +1,15 @@
 """The result of a stopping rule's interim analysis of the comparisons' intervals after whole blocks.
 
-For: the common shape of all rules, used by the campaign. Not for: any rule (`precision`, `decisions`).
+For: the common shape of all rules, and their entries in the manifest. Not for: any rule (`precision`, `decisions`,
+`expectation_rule`).
 """
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from resolab.plan import DecisionCriterion, PlannedComparison
 from resolab.records import Record
 from resolab.store import Decision, IntervalWidth
 
@@ -33,9 +36,6 @@ class StoppingRule(Protocol):
     def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
         """Add a finished trial."""
 
-    def due(self, blocks: int) -> bool:
-        """Return True when an interim analysis is due after `blocks` whole blocks."""
-
     def look(self, blocks: int) -> InterimAnalysis:
         """Analyse the first `blocks` blocks; later calls have at least the same number of blocks."""
 
@@ -44,3 +44,37 @@ class StoppingRule(Protocol):
 
     def estimate_blocks(self, look: InterimAnalysis, cap: int) -> int:
         """Return the expected number of blocks."""
+
+
+def describe_width(pair: PlannedComparison, width: float, *, as_ratio: bool = False) -> IntervalWidth:
+    """Return an interval's width for the manifest: in ms or as a ratio, `None` for an unbounded interval."""
+    # JSON has no infinity.
+    known = width if math.isfinite(width) else None
+    return IntervalWidth(
+        name=pair.name,
+        treatment=pair.treatment.id,
+        baseline=pair.baseline.id,
+        ci_width_ms=None if as_ratio else known,
+        ci_width_ratio=known if as_ratio else None,
+    )
+
+
+def describe_decision(
+    pair: PlannedComparison,
+    interval: tuple[float, float],
+    pairs_count: int,
+    after_blocks: int | None,
+    reasons: Sequence[DecisionCriterion] = (),
+) -> Decision:
+    """Return a comparison's decision and interval for the manifest; `after_blocks` is `None` without a decision."""
+    low, high = interval
+    return Decision(
+        name=pair.name,
+        treatment=pair.treatment.id,
+        baseline=pair.baseline.id,
+        after_blocks=after_blocks,
+        reasons=[*reasons],
+        pairs_count=pairs_count,
+        ci_low_ms=low if math.isfinite(low) else None,
+        ci_high_ms=high if math.isfinite(high) else None,
+    )

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 
 from resolab.campaign.contributions import OutcomeContributions, make_sample
-from resolab.campaign.interim_analysis import InterimAnalysis
+from resolab.campaign.interim_analysis import InterimAnalysis, describe_width
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, StopSettings, stream_seed
 from resolab.records import Record
 from resolab.stats import STOPPING_LEVEL, Estimate, estimate_paired_difference, pairs, relative_change, width_reached
@@ -29,11 +29,6 @@ class FixedWidthRule:
     def add(self, condition: str, block: int, records: Iterable[Record]) -> None:
         """Add a finished trial's contribution to the outcome."""
         self._measured.add(condition, block, records)
-
-    def due(self, blocks: int) -> bool:
-        """Return True when an interim analysis is due after `blocks` whole blocks."""
-        beyond = blocks - self._stop.min_blocks
-        return beyond >= 0 and beyond % self._stop.check_every_blocks == 0
 
     def look(self, blocks: int) -> InterimAnalysis:
         """Compute every comparison's interval over the first blocks."""
@@ -76,13 +71,5 @@ class FixedWidthRule:
         return relative_change(treatment, baseline, seed=seed, level=STOPPING_LEVEL)
 
     def _width(self, pair: PlannedComparison, one: Estimate) -> IntervalWidth:
-        # JSON has no infinity.
-        width = one.ci_width if one.ci_width is not None and math.isfinite(one.ci_width) else None
-        in_ms = self._stop.ci_width_ms is not None
-        return IntervalWidth(
-            name=pair.name,
-            treatment=pair.treatment.id,
-            baseline=pair.baseline.id,
-            ci_width_ms=width if in_ms else None,
-            ci_width_ratio=None if in_ms else width,
-        )
+        width = math.inf if one.ci_width is None else one.ci_width
+        return describe_width(pair, width, as_ratio=self._stop.ci_width_ms is None)

@@ -34,6 +34,7 @@ class RemainingTrials:
         """
         self._cap, self._block_size, self._block = manifest.blocks, trials_a_block(plan), block
         self._rule = _choose_rule(pool_pages(plan), manifest) if block is None else None
+        self._stop = plan.stop
         self._drops = plan.stop is not None and plan.stop.drops_conditions
         seed = manifest.seed
         self.planned = schedule(plan, seed, self._cap) if block is None else block_schedule(plan, seed, block)
@@ -55,7 +56,7 @@ class RemainingTrials:
 
     def block_ended(self, blocks: int) -> InterimAnalysis | None:
         """Analyse when due, and always at the end; afterwards only the needed trials are left."""
-        if self._rule is None or not (self._rule.due(blocks) or blocks == self._cap):
+        if self._rule is None or self._stop is None or not (self._stop.is_due(blocks) or blocks == self._cap):
             return None
         self.last = self._rule.look(blocks)
         self.planned = _select_remaining(self.planned, self.last)
@@ -116,7 +117,7 @@ def _choose_rule(plan: Plan, manifest: Manifest) -> StoppingRule | None:
     if plan.stop is None:
         return None
     if plan.stop.rule is StopRule.EXPECTATIONS:
-        return ExpectationRule(plan, plan.stop)
+        return ExpectationRule(plan)
     outcome = OUTCOMES[plan.analysis.primary]
     if plan.stop.drops_conditions:
         return ConfidenceSequenceRule(plan, plan.stop, margins_ms(plan, manifest.profiles), outcome)

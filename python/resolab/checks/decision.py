@@ -1,15 +1,18 @@
-"""The decision of an expectation about times: met, not met or undecided, from the pairs so far.
+"""The decision of an expectation: met, not met or undecided, from the pairs or trials so far.
 
 For: pure functions over samples, for stopping rules and verdicts alike. Not for: reading trials (`campaign`, `report`).
 
-The confidence sequence of the median decides (`stats.sequence`): its interval holds at any look, so that a run may be
-looked at after every block. A plan without `[stop]` has a number of blocks fixed in advance, and the interval between
-order statistics decides at the end. Each of the two wrong verdicts has a chance of at most 2.5 %. Means and
+Times: the confidence sequence of the median decides (`stats.sequence`). Its interval holds at any look, so that a run
+may be looked at after every block. A plan without `[stop]` has a number of blocks fixed in advance, and the interval
+between order statistics decides at the end. Each of the two wrong verdicts has a chance of at most 2.5 %. Means and
 Hodges-Lehmann shifts never decide: they take a tail for a shift.
+
+Shares of slow and failed trials: the confidence sequence of a share decides at any look. Failures are counted: a count
+above the bound is not met at once, a count within the bound is met after the last trial.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -37,6 +40,16 @@ class Interval:
     contradicts_itself: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ShareDecision:
+    """The verdict on a share of slow and failed trials, with its interval."""
+
+    verdict: Verdict
+    interval: Interval
+    slow_count: int
+    """The number of slow and failed trials."""
+
+
 IntervalRule = Callable[[Sample], Interval]
 """An interval of the median of differences: at any look, or after a number of blocks fixed in advance."""
 
@@ -53,12 +66,13 @@ def judge_failures(one: Expectation, failed_count: int, *, is_complete: bool) ->
     return Verdict.MET if is_complete else Verdict.UNDECIDED
 
 
-def judge_share(one: Expectation, slow_count: int, count: int) -> tuple[Verdict, Interval]:
-    """Judge an expectation about the share of slow and failed trials; valid at any look."""
-    bound = (one.share_percent or 0.0) / 100
-    low, high = share_at_any_look(slow_count, count, level=SHARE_LEVEL)
+def judge_share(one: Expectation, values_ms: Sequence[float | None]) -> ShareDecision:
+    """Judge an expectation about the share of slow and failed trials; `None` is a failed trial. Valid at any look."""
+    bound, slow_ms = (one.share_percent or 0.0) / 100, one.slow_ms or 0.0
+    slow_count = sum(value is None or value > slow_ms for value in values_ms)
+    low, high = share_at_any_look(slow_count, len(values_ms), level=SHARE_LEVEL)
     verdict = Verdict.NOT_MET if low > bound else Verdict.MET if high <= bound else Verdict.UNDECIDED
-    return verdict, Interval(low, high)
+    return ShareDecision(verdict, Interval(low, high), slow_count)
 
 
 def decide(one: Expectation, interval_beyond: Callable[[float, float], Interval]) -> Verdict:

@@ -17,6 +17,9 @@ from resolab.errors import ConfigurationError, UsageError, is_interruption
 from resolab.wording import format_count
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from resolab.campaign.run import CampaignOutcome
     from resolab.cli.dataset.check import CheckOptions
     from resolab.plan import Plan
 
@@ -62,19 +65,20 @@ def run(
     if check is None:
         outcome = run_campaign(plan, folder, notes)
         return _finish(folder, interrupted=outcome.interrupted)
-    return _run_and_check(plan, folder, notes, check)
+    return _run_and_check(plan.name, folder, notes, check, lambda: run_campaign(plan, folder, notes))
 
 
-def _run_and_check(plan: "Plan", folder: Path, notes: Console, check: "CheckOptions") -> int:
-    """Run a plan and judge it; a run without an end has no verdict."""
-    from resolab.campaign import run_campaign
+def _run_and_check(
+    plan: str, folder: Path, notes: Console, check: "CheckOptions", campaign: "Callable[[], CampaignOutcome]"
+) -> int:
+    """Run or resume a campaign and judge its dataset; a run without an end has no verdict."""
     from resolab.cli.dataset.check import run as judge
     from resolab.cli.dataset.check import write_missing_verdict
 
-    with _missing_verdict_on_error(plan.name, check):
-        outcome = run_campaign(plan, folder, notes)
+    with _missing_verdict_on_error(plan, check):
+        outcome = campaign()
     if outcome.interrupted:
-        write_missing_verdict(plan.name, "the run was interrupted", check)
+        write_missing_verdict(plan, "the run was interrupted", check)
         return _finish(folder, interrupted=True)
     code = judge(folder, check)
     _say(notes, f"dataset: {folder}")
@@ -119,11 +123,16 @@ def _check_name(out: Path | None) -> None:
         raise ConfigurationError(f"could not write into {out}: {problem}") from None
 
 
-def resume(folder: Path) -> int:
-    """Finish an interrupted dataset."""
+def resume(folder: Path, *, as_json: bool = False, check: "CheckOptions | None" = None) -> int:
+    """Finish an interrupted dataset; with `check`, end with verdicts."""
     from resolab.campaign import resume_campaign
 
-    outcome = resume_campaign(folder, Console(stderr=True))
+    notes = Console(stderr=True)
+    if check is not None:
+        return _run_and_check(folder.name, folder, notes, check, lambda: resume_campaign(folder, notes))
+    if as_json:
+        raise UsageError("resume: --json is for --check")
+    outcome = resume_campaign(folder, notes)
     return _finish(folder, interrupted=outcome.interrupted)
 
 

@@ -33,10 +33,7 @@ def add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
         action="store_true",
         help="with --dry-run: one JSON object a contact; with --check: the verdicts",
     )
-    run.add_argument(
-        "--check", action="store_true", help="end with verdicts on the plan's [[expect]] (docs/guides/checks.md)"
-    )
-    add_check_options(run)
+    _add_check(run)
     return run
 
 
@@ -52,6 +49,14 @@ def add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     check.add_argument("--json", action="store_true", help="the verdicts as one JSON object")
     add_check_options(check)
     return check
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    """Add `--check` and its options to a command that runs trials."""
+    parser.add_argument(
+        "--check", action="store_true", help="end with verdicts on the plan's [[expect]] (docs/guides/checks.md)"
+    )
+    add_check_options(parser)
 
 
 def add_check_options(parser: argparse.ArgumentParser) -> None:
@@ -71,6 +76,8 @@ def add_resume(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         description="Finish a run from where it stands. What a dataset holds: docs/formats/dataset.md.",
     )
     resume.add_argument("dataset", type=Path, help="the dataset's folder")
+    resume.add_argument("--json", action="store_true", help="with --check: the verdicts as one JSON object")
+    _add_check(resume)
     return resume
 
 

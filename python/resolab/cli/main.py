@@ -165,7 +165,8 @@ def _read_check_options(options: argparse.Namespace) -> "CheckOptions":
 def _resume(options: argparse.Namespace) -> int:
     from resolab.cli import experiment
 
-    return experiment.resume(options.dataset)
+    check = _read_check_options(options) if options.check else None
+    return experiment.resume(options.dataset, as_json=options.json, check=check)
 
 
 def _report(options: argparse.Namespace) -> int:

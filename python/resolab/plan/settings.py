@@ -186,6 +186,15 @@ class StopSettings:
         """Return True when conditions without an open comparison are loaded no more."""
         return self.rule is not StopRule.FIXED_WIDTH
 
+    def is_due(self, blocks: int) -> bool:
+        """Return True when an interim analysis is due after `blocks` whole blocks."""
+        beyond = blocks - self.min_blocks
+        return beyond >= 0 and beyond % self.check_every_blocks == 0
+
+    def count_looks(self, blocks: int) -> int:
+        """Return the number of interim analyses in a run of `blocks` blocks; the last block always has an analysis."""
+        return sum(self.is_due(one) for one in range(1, blocks)) + (blocks > 0)
+
 
 class _Settings(Protocol):
     """Any dataclass with settings."""

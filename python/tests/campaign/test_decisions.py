@@ -71,7 +71,7 @@ def filled(
 def test_a_difference_is_decided_and_its_treatment_loaded_no_more() -> None:
     plan = plan_of()
     decisions = filled(plan)
-    assert [blocks for blocks in range(12) if decisions.due(blocks)] == [8, 9, 10, 11]
+    assert [blocks for blocks in range(12) if RULE.is_due(blocks)] == [8, 9, 10, 11]
     look = decisions.look(8)
     doh, doq = look.decisions[0], look.decisions[1]
     assert (doh.treatment, doh.baseline, doh.after_blocks, doh.reasons) == (

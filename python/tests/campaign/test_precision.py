@@ -74,8 +74,10 @@ def test_a_campaign_is_precise_when_the_widest_interval_is(tmp_path: Path) -> No
 
 
 def test_looks_come_from_the_fewest_blocks_on_at_their_distance() -> None:
-    precision = FixedWidthRule(make_plan(), StopSettings(ci_width_ms=1.0, min_blocks=4, check_every_blocks=3), 1)
-    assert [blocks for blocks in range(12) if precision.due(blocks)] == [4, 7, 10]
+    stop = StopSettings(ci_width_ms=1.0, min_blocks=4, check_every_blocks=3)
+    assert [blocks for blocks in range(12) if stop.is_due(blocks)] == [4, 7, 10]
+    # The last block has a look of its own.
+    assert [stop.count_looks(blocks) for blocks in (0, 3, 4, 7, 8)] == [0, 1, 1, 2, 3]
 
 
 def test_a_look_at_nothing_is_unbounded() -> None:

@@ -68,9 +68,11 @@ def test_a_tail_that_leaves_the_median_is_seen_by_the_share_alone() -> None:
     waits[::10] += 1000
     assert judge_times(SLOWER, Sample.exact(waits), baseline, interval_at_any_look) is MET
     share = replace(SLOWER, kind=ExpectationKind.SLOW_SHARE_AT_MOST, share_percent=1.0, slow_ms=500.0)
-    assert judge_share(share, 30, 300)[0] is NOT_MET
-    assert judge_share(share, 0, 300)[0] is UNDECIDED
-    assert judge_share(replace(share, share_percent=5.0), 0, 300)[0] is MET
+    slow: list[float | None] = [*[None] * 10, *[share.slow_ms + 1.0] * 20, *[share.slow_ms] * 270]
+    assert judge_share(share, slow).slow_count == 30
+    assert judge_share(share, slow).verdict is NOT_MET
+    assert judge_share(share, [1.0] * 300).verdict is UNDECIDED
+    assert judge_share(replace(share, share_percent=5.0), [1.0] * 300).verdict is MET
 
 
 def test_failures_count_at_once_and_their_absence_at_the_end() -> None:

@@ -24,7 +24,7 @@ from resolab.plan import Plan, PlannedComparison
 from resolab.plan.expectation import TIME_KINDS, Expectation, ExpectationKind
 from resolab.report.findings.page_loads import group_by_condition, pair_samples
 from resolab.stats import Estimate, Sample, difference_at_any_look, estimate_paired_difference
-from resolab.store.outcomes import OUTCOMES, LoadOutcome, is_usable
+from resolab.store.outcomes import OUTCOMES, is_usable
 from resolab.store.rows import LoadRow
 
 MAD_TO_SD = 1.4826
@@ -122,21 +122,18 @@ def _check_failures(
 
 
 def _check_share(one: Expectation, pair: PlannedComparison, usable: Sequence[LoadRow]) -> CheckResult:
-    outcome, slow_ms = OUTCOMES[one.outcome], one.slow_ms or 0.0
-    slow = sum(_is_slow(outcome, load, slow_ms) for load in usable)
-    verdict, interval = judge_share(one, slow, len(usable))
-    share = slow / len(usable) if usable else None
-    told = "" if share is None else f" ({share:.1%} [{interval.low:.1%}, {interval.high:.1%}])"
-    sentence = f"{slow} of {len(usable)} failed or above {slow_ms:g} ms{told}, bound {one.share_percent:g} %"
+    contributed = (OUTCOMES[one.outcome].contribution(load) for load in usable)
+    values_ms = [told.value_ms for told in contributed if told is not None]
+    found = judge_share(one, values_ms)
+    share = found.slow_count / len(values_ms) if values_ms else None
+    ends = f"[{found.interval.low:.1%}, {found.interval.high:.1%}]"
+    told = "" if share is None else f" ({share:.1%} {ends})"
+    counted = f"{found.slow_count} of {len(values_ms)} failed or above {one.slow_ms:g} ms"
     return CheckResult(
-        one, pair, verdict, sentence, len(usable), share=share, share_interval=interval,
+        one, pair, found.verdict, f"{counted}{told}, bound {one.share_percent:g} %", len(values_ms),
+        share=share, share_interval=found.interval,
         failures_count=sum(load.failure is not None for load in usable),
     )  # fmt: skip
-
-
-def _is_slow(outcome: LoadOutcome, load: LoadRow, slow_ms: float) -> bool:
-    told = outcome.contribution(load)
-    return told is not None and (told.value_ms is None or told.value_ms > slow_ms)
 
 
 def _time_sentence(found: CheckResult) -> str:

@@ -101,3 +101,11 @@ def test_a_dataset_without_expectations_has_no_verdict(tmp_path: Path, capsys: p
     assert main(["check", str(folder), "--junit", str(xml)]) == 3
     assert "expects nothing" in capsys.readouterr().err
     assert "no verdict" in xml.read_text()
+
+
+def test_resume_judges_as_run_does(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["resume", str(folder), "--check", "--json", "--junit", str(tmp_path / "v.xml")]) == 1
+    assert json.loads(capsys.readouterr().out)["not_met"] > 0
+    assert "not met" in (tmp_path / "v.xml").read_text()
+    assert main(["resume", str(folder), "--json"]) == 2
+    assert "--json is for --check" in capsys.readouterr().err
