@@ -28,6 +28,7 @@ from resolab.stats import (
     LEVEL,
     STOPPING_LEVEL,
     BlocksNeeded,
+    IntervalGoal,
     PowerRule,
     Sample,
     aim_at_width,
@@ -38,7 +39,7 @@ from resolab.stats import (
     pairs,
     subtract_pairs,
 )
-from resolab.stats.power import PAIRS_NEEDED, IntervalGoal
+from resolab.stats.power import PAIRS_NEEDED
 from resolab.store import Dataset
 from resolab.store.outcomes import OUTCOMES, LoadOutcome, contributions
 from resolab.store.rows import LoadRow
@@ -95,7 +96,7 @@ class PlanPower:
 def plan_power(plan: Plan, pilot: Dataset, asked: PowerAims) -> PlanPower:
     """Return the result for every comparison of the plan except A/A."""
     plan = pool_pages(plan)
-    found = _PilotData(plan, pilot)
+    found = PilotData(pilot, OUTCOMES[plan.analysis.primary])
     margins = margins_ms(plan, pilot.manifest.profiles)
     compared = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
     rows = [_row(plan, one, found, _aims(plan, one, found, asked, margins.get(one.id)), asked) for one in compared]
@@ -103,11 +104,11 @@ def plan_power(plan: Plan, pilot: Dataset, asked: PowerAims) -> PlanPower:
     return PlanPower(rows, {name: _total(plan, rows, found, name) for name in names}, asked.most_blocks)
 
 
-class _PilotData:
+class PilotData:
     """The loads and trial durations of a dataset by the levels of its conditions."""
 
-    def __init__(self, plan: Plan, pilot: Dataset) -> None:
-        self.outcome: LoadOutcome = OUTCOMES[plan.analysis.primary]
+    def __init__(self, pilot: Dataset, outcome: LoadOutcome) -> None:
+        self.outcome = outcome
         text, source = pilot.manifest.plan_text, str(pilot.folder / "plan.toml")
         own = parse_plan(text, source, corpus=None, begun_with=pilot.manifest.pages())
         own = pool_pages(replace(own, seed=pilot.manifest.seed))
@@ -150,7 +151,7 @@ def _levels(condition: Condition) -> tuple[object, ...]:
 
 
 def _aims(
-    plan: Plan, one: PlannedComparison, pilot: _PilotData, asked: PowerAims, margin_ms: float | None
+    plan: Plan, one: PlannedComparison, pilot: PilotData, asked: PowerAims, margin_ms: float | None
 ) -> list[tuple[str, IntervalGoal | None]]:
     """List the requested aims or, without a request, the plan's aims and the pilot's own difference."""
     given: list[tuple[str, IntervalGoal | None]] = []
@@ -177,7 +178,7 @@ def _aims(
 def _row(
     plan: Plan,
     one: PlannedComparison,
-    pilot: _PilotData,
+    pilot: PilotData,
     aims: Sequence[tuple[str, IntervalGoal | None]],
     asked: PowerAims,
 ) -> ComparisonPower:
@@ -197,7 +198,7 @@ def _rule(plan: Plan) -> PowerRule:
     return PowerRule(LEVEL, at_any_look=True) if plan.stop.drops_conditions else PowerRule(STOPPING_LEVEL)
 
 
-def _hours(plan: Plan, needed: BlocksNeeded | None, pilot: _PilotData, conditions: Sequence[Condition]) -> float | None:
+def _hours(plan: Plan, needed: BlocksNeeded | None, pilot: PilotData, conditions: Sequence[Condition]) -> float | None:
     """Return the hours of conditions on the plan's paths, with trials in parallel."""
     seconds = [pilot.seconds(one) for one in conditions]
     if needed is None or needed.blocks is None or None in seconds:
@@ -205,7 +206,7 @@ def _hours(plan: Plan, needed: BlocksNeeded | None, pilot: _PilotData, condition
     return needed.blocks * sum(one for one in seconds if one is not None) / plan.instrument.paths / 3600
 
 
-def _total(plan: Plan, rows: Sequence[ComparisonPower], pilot: _PilotData, aim: str) -> tuple[int, float, float] | None:
+def _total(plan: Plan, rows: Sequence[ComparisonPower], pilot: PilotData, aim: str) -> tuple[int, float, float] | None:
     """Return the total cost of an aim for all comparisons, on the plan's paths."""
     blocks: dict[str, int] = {}
     for row in rows:

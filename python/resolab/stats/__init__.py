@@ -30,7 +30,17 @@ from resolab.stats.medians import (
 )
 from resolab.stats.order import LEVEL, median_interval_ranks, quantile
 from resolab.stats.overhead import estimate_remaining_share
-from resolab.stats.power import BlocksNeeded, aim_at_width, aim_within_margin, blocks_needed, excludes_zero
+from resolab.stats.power import (
+    BlocksNeeded,
+    IntervalGoal,
+    MarginSides,
+    aim_at_width,
+    aim_within_margin,
+    blocks_needed,
+    excludes_zero,
+    make_normal_differences,
+    smallest_margin,
+)
 from resolab.stats.power import IntervalRule as PowerRule
 from resolab.stats.proportion import proportion
 from resolab.stats.quantile_shift import QuantileDifference, pairs_for_quantile, quantile_differences
@@ -55,6 +65,7 @@ from resolab.stats.significance import (
     two_sample_p_value,
 )
 from resolab.stats.slope import compute_slope, slope_over_blocks
+from resolab.stats.spread import measure_spread
 from resolab.stats.stopping import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, width_reached
 from resolab.stats.tail_share import TailShares, compare_shares_beyond
 from resolab.stats.two_medians import change_of_medians
@@ -77,6 +88,8 @@ __all__ = [
     "Estimate",
     "FalseAlarms",
     "FloatArray",
+    "IntervalGoal",
+    "MarginSides",
     "MedianSequence",
     "Method",
     "PowerRule",
@@ -111,7 +124,9 @@ __all__ = [
     "holm",
     "least_paired_p_value",
     "lower_rank",
+    "make_normal_differences",
     "make_printed_change",
+    "measure_spread",
     "median",
     "median_at_any_look",
     "median_interval_ranks",
@@ -128,6 +143,7 @@ __all__ = [
     "share_at_any_look",
     "significant_share",
     "slope_over_blocks",
+    "smallest_margin",
     "subtract_pairs",
     "two_sample_p_value",
     "variance_ratio",

@@ -13,6 +13,7 @@ resampled, to give the answer's interval: a pilot of a dozen blocks knows the de
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import lru_cache
 
 import numpy as np
@@ -28,6 +29,8 @@ PAIRS_NEEDED = 6
 """Pairs of a pilot; fewer pairs give no information about a spread."""
 DRAWS_COUNT = 400
 RESAMPLES_COUNT = 200
+NORMAL_COUNT = 200
+"""The number of differences representing a normal distribution."""
 KERNEL_COUNT = 31
 """The number of points representing the kernel around each value."""
 
@@ -117,21 +120,17 @@ def _find_needed(
     power: float,
 ) -> float | None:
     """Find the smallest sufficient number of blocks by bisection; infinite when even the largest is not sufficient."""
-    lows, highs = (_smooth(values[chosen], widths[chosen]) for values in (pilot.low, pilot.high))
-    middle = lows[lows.size // 2]
-    if aim.truth is not None:
-        if not (np.isfinite(middle) and np.isfinite(highs[highs.size // 2])):
-            return None
-        lows, highs = lows + (aim.truth - middle), highs + (aim.truth - middle)
+    bounds = _smooth_around(pilot.take(chosen.tolist()), widths[chosen], aim.truth)
+    if bounds is None:
+        return None
     steps = _steps(most)
 
     def decided(blocks: int) -> bool:
-        ends = _ends(blocks, rule)
-        if ends is None:
+        drawn = _draw_intervals(bounds, blocks, rule)
+        if drawn is None:
             return False
-        low, high = lows[(ends[0] * lows.size).astype(np.intp)], highs[(ends[1] * highs.size).astype(np.intp)]
         with np.errstate(invalid="ignore"):
-            return bool(np.mean(aim.decides(low, high)) >= power)
+            return bool(np.mean(aim.decides(*drawn)) >= power)
 
     if not decided(steps[-1]):
         return math.inf
@@ -140,6 +139,71 @@ def _find_needed(
         half = (first + last) // 2
         first, last = (first, half) if decided(steps[half]) else (half + 1, last)
     return steps[first]
+
+
+class MarginSides(Enum):
+    """The place of an interval that a margin decides."""
+
+    BELOW = auto()
+    """Below the margin."""
+    ABOVE = auto()
+    """Above the margin's negative."""
+    WITHIN = auto()
+    """Both."""
+
+
+def smallest_margin(
+    differences: Sample, blocks: int, rule: IntervalRule, *, sides: MarginSides, power: float = POWER
+) -> float | None:
+    """Return the smallest margin that so many blocks decide with the requested power, for a true difference of 0.
+
+    The interval lies below the margin, above its negative, or both. `None` for too few blocks, too few differences or
+    an unknown median.
+    """
+    if len(differences) < PAIRS_NEEDED:
+        return None
+    bounds = _smooth_around(differences, _kernel_widths(differences), 0.0)
+    drawn = None if bounds is None else _draw_intervals(bounds, blocks, rule)
+    if drawn is None:
+        return None
+    ends = {
+        MarginSides.BELOW: drawn[1],
+        MarginSides.ABOVE: -drawn[0],
+        MarginSides.WITHIN: np.maximum(drawn[1], -drawn[0]),
+    }
+    reached = ends[sides]
+    found = float(np.quantile(reached, power, method="higher"))
+    return found if math.isfinite(found) else None
+
+
+def make_normal_differences(spread: float) -> Sample:
+    """Return normal differences around 0 with a standard deviation, in place of a pilot's."""
+    places = (np.arange(NORMAL_COUNT) + 0.5) / NORMAL_COUNT
+    return Sample.exact(spread * scipy.special.ndtri(places))
+
+
+def _smooth_around(
+    differences: Sample, widths: FloatArray, truth: float | None
+) -> tuple[FloatArray, FloatArray] | None:
+    """Smooth both bounds and move their median to `truth`, if given; `None` for an unknown median."""
+    lows, highs = (_smooth(values, widths) for values in (differences.low, differences.high))
+    if truth is None:
+        return lows, highs
+    middle = lows[lows.size // 2]
+    if not (np.isfinite(middle) and np.isfinite(highs[highs.size // 2])):
+        return None
+    return lows + (truth - middle), highs + (truth - middle)
+
+
+def _draw_intervals(
+    bounds: tuple[FloatArray, FloatArray], blocks: int, rule: IntervalRule
+) -> tuple[FloatArray, FloatArray] | None:
+    """Draw both ends of the interval after a number of blocks; `None` while there is no interval."""
+    ends = _ends(blocks, rule)
+    if ends is None:
+        return None
+    lows, highs = bounds
+    return lows[(ends[0] * lows.size).astype(np.intp)], highs[(ends[1] * highs.size).astype(np.intp)]
 
 
 @lru_cache(maxsize=8)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from resolab.stats import (
+    MarginSides,
     PowerRule,
     Sample,
     aim_at_width,
@@ -11,6 +12,10 @@ from resolab.stats import (
     blocks_needed,
     estimate_paired_difference,
     excludes_zero,
+    make_normal_differences,
+    median_at_any_look,
+    quantile,
+    smallest_margin,
 )
 from resolab.stats.coverage.power import simulate_coverage
 
@@ -87,3 +92,29 @@ def test_the_interval_is_wide_where_the_pilot_is_small_and_mostly_holds() -> Non
     widths = [(one.high or 1_000) / (one.low or 6) for one in found if one is not None]
     assert widths[0] > widths[1] > 1
     assert simulate_coverage("normal", 12, excludes_zero(8.0), PowerRule(), 60).held_ratio >= 0.8
+
+
+@pytest.mark.parametrize("at_any_look", [False, True])
+@pytest.mark.parametrize("sides", [MarginSides.BELOW, MarginSides.ABOVE, MarginSides.WITHIN])
+def test_the_smallest_margin_is_decided_in_four_of_five_campaigns(at_any_look: bool, sides: MarginSides) -> None:
+    rule = PowerRule(at_any_look=at_any_look)
+    margin = smallest_margin(make_normal_differences(5.0), 30, rule, sides=sides)
+    assert margin is not None
+    rng = np.random.default_rng(4)
+    decided = 0
+    for _ in range(400):
+        found = Sample.exact(rng.normal(0.0, 5.0, 30))
+        estimate = median_at_any_look(found) if at_any_look else quantile(found, 0.5)
+        assert estimate.ci_low is not None
+        assert estimate.ci_high is not None
+        below, above = estimate.ci_high < margin, estimate.ci_low > -margin
+        decided += {MarginSides.BELOW: below, MarginSides.ABOVE: above, MarginSides.WITHIN: below and above}[sides]
+    # A sequence keeps its narrowest ends, so it decides a little more often than its last look alone.
+    assert 0.74 < decided / 400 < 0.92
+
+
+def test_no_margin_without_an_interval() -> None:
+    assert (
+        smallest_margin(make_normal_differences(5.0), 7, PowerRule(at_any_look=True), sides=MarginSides.BELOW) is None
+    )
+    assert smallest_margin(Sample.exact([1.0] * 5), 30, PowerRule(), sides=MarginSides.BELOW) is None

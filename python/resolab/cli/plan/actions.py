@@ -8,11 +8,14 @@ import argparse
 import json
 import sys
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
 from resolab.campaign.block_count_check import too_few_blocks
+from resolab.campaign.decidable_margins import DecidableMargin, describe_margins, list_decidable_margins
 from resolab.campaign.expectation import estimate_duration_s
 from resolab.campaign.power import PowerAims
 from resolab.campaign.progress import duration_text
@@ -24,6 +27,7 @@ from resolab.plan.kind import list_factors_of_kind
 from resolab.plan.schema import plan_schema
 from resolab.records import ResolverCache
 from resolab.stats import pairs_for_significance
+from resolab.store import open_dataset
 from resolab.wording import format_count
 
 SIGNIFICANCE = 0.05
@@ -43,15 +47,38 @@ def _check(options: argparse.Namespace) -> int:
     least = _least_blocks(plan)
     least_s = expected_s if least == plan.blocks else estimate_duration_s(plan, corpus, least)
     power = None if options.pilot is None else compute_power(plan, options.pilot, PowerAims())
+    margins = _list_margins(plan, options.pilot)
     if options.json:
-        described = _build_json(plan, expected_s, least_s)
+        described = {**_build_json(plan, expected_s, least_s), "margins": [_margin_json(one) for one in margins]}
         print(json.dumps(described if power is None else {**described, "power": power_json(power)}))
         return 0
-    _print(plan, expected_s, least_s, Console())
+    _print(plan, expected_s, least_s, margins, Console())
     if power is not None:
         Console().print(f"by the pilot {options.pilot}:", highlight=False, soft_wrap=True, markup=False)
         print_power(power, make_console())
     return 0
+
+
+def _list_margins(plan: Plan, pilot: Path | None) -> list[DecidableMargin]:
+    if pilot is None or not plan.expectations:
+        return list_decidable_margins(plan)
+    with open_dataset(pilot) as dataset:
+        return list_decidable_margins(plan, dataset)
+
+
+def _margin_json(found: DecidableMargin) -> dict[str, Any]:
+    one = found.expectation
+    return {
+        "expectation": one.name,
+        "kind": one.kind.value,
+        "bound": one.bound,
+        "by": "pilot" if found.comparison is not None else "reference",
+        "treatment": None if found.comparison is None else found.comparison.treatment.id,
+        "spread_ms": found.spread_ms,
+        "smallest_ms": found.smallest if one.margin_ms is not None else None,
+        "smallest_percent": None if one.margin_ms is not None else found.smallest,
+        "enough_blocks": found.is_enough,
+    }
 
 
 def _power(options: argparse.Namespace) -> int:
@@ -95,7 +122,7 @@ def _build_json(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]
     }
 
 
-def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> None:
+def _print(plan: Plan, expected_s: float, least_s: float, margins: Sequence[DecidableMargin], console: Console) -> None:
     pages, few, plan = plan.factors.page, too_few_blocks(plan), pool_pages(plan)
     conditions = plan.conditions()
 
@@ -111,7 +138,7 @@ def _print(plan: Plan, expected_s: float, least_s: float, console: Console) -> N
         say(_describe_sample(len(pages), plan.blocks))
     if few is not None:
         say(f"warning: {few}")
-    for line in (*_comparisons(plan, least_s), *_analysis(plan)):
+    for line in (*_comparisons(plan, least_s), *_analysis(plan), *describe_margins(plan, margins)):
         say(line)
     table = Table(box=None, pad_edge=False, show_header=False)
     for factor in list_factors_of_kind(plan.kind):

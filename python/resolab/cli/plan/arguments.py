@@ -50,7 +50,10 @@ def add_plan(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     check.add_argument("--seed", type=int, help="use this seed instead of the plan's")
     check.add_argument("--blocks", type=int, help="assume this many blocks instead of the plan's number")
     check.add_argument("--json", action="store_true", help="one JSON object, every condition with its levels")
-    check.add_argument("--pilot", type=Path, metavar="DATASET", help="say what `plan power --from DATASET` does, too")
+    check.add_argument(
+        "--from", "--pilot", dest="pilot", type=Path, metavar="DATASET",
+        help="say what `plan power --from DATASET` does, too, and judge the margins of [[expect]] by its spread",
+    )  # fmt: skip
     check.set_defaults(action="check")
     _add_power(actions)
     _add_new(actions)

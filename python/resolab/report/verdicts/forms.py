@@ -10,10 +10,12 @@ import math
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from resolab.checks.decision import Interval, Verdict
+from resolab.checks.assumptions import FEW_BLOCKS_COUNT, Doubt, DoubtKind
+from resolab.checks.decision import SHARE_LEVEL, Interval, Verdict
+from resolab.plan.expectation import TIME_KINDS
+from resolab.report.verdicts.check_result import CheckResult
 from resolab.report.verdicts.dataset_check import DatasetCheck, outcome_label
-from resolab.report.verdicts.verdicts import CheckResult
-from resolab.store.outcomes import OUTCOMES
+from resolab.stats import LEVEL
 from resolab.wording import escape_xml_controls, format_count
 
 MARKDOWN_LINES_MAX_COUNT = 60
@@ -25,6 +27,7 @@ def lines(check: DatasetCheck) -> list[str]:
     return [
         *_warnings(check),
         *(f"{one.verdict:9}  {_name(one)}: {one.sentence}" for one in check.results),
+        _circumstances(check),
         _sum(check),
     ]
 
@@ -54,7 +57,10 @@ def as_json(check: DatasetCheck) -> dict[str, Any]:
         "undecided": check.count(Verdict.UNDECIDED),
         "valid_at_any_look": check.is_sequential,
         "wrong_verdict_chance_each": 0.025,
+        "warnings": _warnings(check),
         "load_average_median": check.load_average,
+        "processors_count": check.manifest.machine.cores_count,
+        "equal_copies": {"checks_count": check.copies.total(), "not_met": check.copies[Verdict.NOT_MET]},
         "trials_count": check.trials_count,
         "flagged_trials_count": check.flagged_count,
         "versions": check.manifest.versions.browsers | {"resolab-core": check.manifest.versions.resolab_core},
@@ -118,25 +124,64 @@ def _sum(check: DatasetCheck) -> str:
 
 
 def _warnings(check: DatasetCheck) -> list[str]:
-    """Say first when the machine was busy: then few checks can be decided."""
-    busy = check.busy_results
-    if not busy:
+    """Say first when the machine was busy, then name the assumptions that the run does not bear out."""
+    return [*_warn_of_busy_machine(check), *_warn_of_doubts(check), *_note_few_blocks(check)]
+
+
+def _warn_of_busy_machine(check: DatasetCheck) -> list[str]:
+    """Say why few checks can be decided: a wide spread or late trials."""
+    busy, found = check.busy_results, []
+    if busy:
+        worst = max(busy, key=lambda one: one.spread_ms or 0.0)
+        wide = f"{len(busy)} of {len(check.results)} checks have a wide spread, up to {worst.spread_ms:.0f} ms"
+        quiet = f"a quiet machine has at most {worst.reference_spread_ms:g} ms for {outcome_label(worst)}"
+        found += [wide, f"{quiet} on light pages without loss"]
+    if check.is_late:
+        found.append(f"{check.late_count} of {check.trials_count} trials were late")
+    return [f"warning: busy machine: {'; '.join([*found, _load_average(check)])}"] if found else []
+
+
+def _warn_of_doubts(check: DatasetCheck) -> list[str]:
+    """Write a line for each kind of doubt, with its first check."""
+    doubted: dict[DoubtKind, list[tuple[CheckResult, Doubt]]] = {}
+    for one in check.results:
+        for doubt in one.doubts:
+            if doubt.kind is not DoubtKind.FEW_BLOCKS:
+                doubted.setdefault(doubt.kind, []).append((one, doubt))
+    return [
+        f"warning: {len(found)} of {len(check.results)} checks: {found[0][1].clause} ({_name(found[0][0])})"
+        for found in doubted.values()
+    ]
+
+
+def _note_few_blocks(check: DatasetCheck) -> list[str]:
+    few = [
+        one
+        for one in check.results
+        if one.verdict is not Verdict.UNDECIDED and any(doubt.kind is DoubtKind.FEW_BLOCKS for doubt in one.doubts)
+    ]
+    if not few:
         return []
-    worst = max(busy, key=lambda one: one.spread_ms or 0.0)
-    reference = OUTCOMES[worst.expectation.outcome].quiet_spread_ms
-    load = "" if check.load_average is None else f"; load average {check.load_average:.1f}"
-    found = f"{len(busy)} of {len(check.results)} checks have a wide spread, up to {worst.spread_ms:.0f} ms"
-    quiet = f"a quiet machine has at most {reference:g} ms for {outcome_label(worst)} on light pages without loss"
-    return [f"warning: {found}; {quiet}{load}"]
+    remedy = "more blocks tell them apart"
+    if check.is_sequential:
+        remedy = f"[stop] min_blocks = {FEW_BLOCKS_COUNT} tells them apart"
+    rest = f"{format_count(len(few), 'verdict rests', 'verdicts rest')} on fewer than {FEW_BLOCKS_COUNT} blocks"
+    return [f"note: {rest}, where a slow start of one arm looks like a slower arm; {remedy}"]
 
 
 def _circumstances(check: DatasetCheck) -> str:
     looks = "valid at any look" if check.is_sequential else "a number of blocks fixed in advance"
-    load = "unknown" if check.load_average is None else f"{check.load_average:.1f}"
+    copies = check.copies.total()
+    alike = f"{check.copies[Verdict.NOT_MET]} of {format_count(copies, 'check')} not met on equal copies; "
     return (
-        f"{format_count(check.trials_count, 'trial')}, {check.flagged_count} flagged; load average {load} (median); "
-        f"{looks}; {ERROR_RATES}; resolab-core {check.manifest.versions.resolab_core}"
+        f"{format_count(check.trials_count, 'trial')}, {check.flagged_count} flagged; {_load_average(check)}; "
+        f"{looks}; {ERROR_RATES}; {alike if copies else ''}resolab-core {check.manifest.versions.resolab_core}"
     )
+
+
+def _load_average(check: DatasetCheck) -> str:
+    load = "unknown" if check.load_average is None else f"{check.load_average:.1f}"
+    return f"load average {load} (median) on {format_count(check.manifest.machine.cores_count, 'processor')}"
 
 
 def _object(one: CheckResult) -> dict[str, Any]:
@@ -156,6 +201,13 @@ def _object(one: CheckResult) -> dict[str, Any]:
         **_ends("share", one.share_interval),
         "failures_count": one.failures_count,
         "spread_ms": one.spread_ms,
+        "reference_spread_ms": one.reference_spread_ms,
+        "level": LEVEL if one.expectation.kind in TIME_KINDS else SHARE_LEVEL,
+        "looks_count": one.looks_count,
+        "slower_tail_pairs_count": one.tail_counts[0],
+        "faster_tail_pairs_count": one.tail_counts[1],
+        "blocks_to_verdict_count": None if one.blocks_needed is None else one.blocks_needed.blocks,
+        "doubts": [{"kind": doubt.kind.value, "clause": doubt.clause} for doubt in one.doubts],
         "seconds": one.seconds,
     }
 

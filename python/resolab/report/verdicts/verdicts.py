@@ -4,14 +4,13 @@ For: pure functions from a plan and its trials to verdicts. Not for: the decisio
 (`dataset_check`) or the forms of verdicts (`forms`).
 """
 
-import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy as np
-
+from resolab.checks.assumptions import find_doubts
 from resolab.checks.decision import (
-    Interval,
+    IntervalRule,
     Verdict,
     interval_at_any_look,
     interval_of_fixed_blocks,
@@ -20,36 +19,22 @@ from resolab.checks.decision import (
     judge_times,
     subtract_scaled,
 )
-from resolab.plan import Plan, PlannedComparison
+from resolab.plan import ComparisonKind, Plan, PlannedComparison
 from resolab.plan.expectation import TIME_KINDS, Expectation, ExpectationKind
-from resolab.report.findings.page_loads import group_by_condition, pair_samples
-from resolab.stats import Estimate, Sample, difference_at_any_look, estimate_paired_difference
+from resolab.report.findings.page_loads import group_by_condition, pair_blocks, pair_samples
+from resolab.report.verdicts.check_result import CheckResult
+from resolab.report.verdicts.evidence import count_tails, estimate_blocks_needed, list_treatment_second
+from resolab.report.verdicts.sentences import share_sentence, time_sentence
+from resolab.stats import (
+    Estimate,
+    PowerRule,
+    Sample,
+    difference_at_any_look,
+    estimate_paired_difference,
+    measure_spread,
+)
 from resolab.store.outcomes import OUTCOMES, is_usable
 from resolab.store.rows import LoadRow
-
-MAD_TO_SD = 1.4826
-"""The standard deviation of a normal distribution over its median absolute deviation."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """An expectation of one comparison, with its verdict and the numbers behind it."""
-
-    expectation: Expectation
-    comparison: PlannedComparison
-    verdict: Verdict
-    sentence: str
-    blocks_count: int
-    """The pairs of the comparison; of failures and shares, the treatment's trials."""
-    estimate_ms: float | None = None
-    interval_ms: Interval | None = None
-    share: float | None = None
-    share_interval: Interval | None = None
-    failures_count: int = 0
-    spread_ms: float | None = None
-    """The spread of the pairs' differences: 1.4826 times their median absolute deviation, so that no tail sets it."""
-    seconds: float = 0.0
-    """The time spent on the trials of the comparison."""
 
 
 def is_sequential(plan: Plan) -> bool:
@@ -66,6 +51,15 @@ def check_expectations(plan: Plan, loads: Sequence[LoadRow], *, is_complete: boo
         for one in plan.expectations
         for pair in one.list_comparisons(conditions, plan.find_with_levels)
     ]
+
+
+def check_copies(plan: Plan, loads: Sequence[LoadRow]) -> Counter[Verdict]:
+    """Judge every expectation about times on each pair of equal copies, and count the verdicts."""
+    grouped = group_by_condition(loads)
+    copies = [pair for pair in plan.comparisons() if pair.kind is ComparisonKind.AA]
+    times = [one for one in plan.expectations if one.kind in TIME_KINDS]
+    interval_of = _choose_intervals(plan)
+    return Counter(judge_times(one, *_pair_arms(one, pair, grouped), interval_of) for one in times for pair in copies)
 
 
 def _check(
@@ -88,28 +82,40 @@ def _check(
 def _check_time(
     plan: Plan, one: Expectation, pair: PlannedComparison, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> CheckResult:
-    treatment, baseline = pair_samples(OUTCOMES[one.outcome], own, other)
-    interval_of = interval_at_any_look if is_sequential(plan) else interval_of_fixed_blocks
+    blocks, treatment, baseline = pair_blocks(OUTCOMES[one.outcome], own, other)
+    interval_of = _choose_intervals(plan)
+    rule = PowerRule(at_any_look=is_sequential(plan))
     differences = subtract_scaled(treatment, baseline, 0.0, 1.0)
     interval, verdict = interval_of(differences), judge_times(one, treatment, baseline, interval_of)
-    estimate = _estimate(plan, treatment, baseline)
+    undecided = verdict is Verdict.UNDECIDED and not interval.contradicts_itself
+    spread_ms = measure_spread(differences)
     found = CheckResult(
         expectation=one, comparison=pair, verdict=verdict, sentence="", blocks_count=len(treatment),
-        estimate_ms=estimate.value, interval_ms=interval, spread_ms=_spread(differences),
+        estimate_ms=_estimate(plan, treatment, baseline).value, interval_ms=interval, spread_ms=spread_ms,
+        tail_counts=count_tails(differences, spread_ms),
+        doubts=find_doubts(differences, list_treatment_second(blocks, own, other)),
+        looks_count=1 if plan.stop is None else plan.stop.count_looks(blocks[-1] + 1 if blocks else 0),
+        blocks_needed=estimate_blocks_needed(one, treatment, baseline, rule, plan.seed) if undecided else None,
         failures_count=sum(load.failure is not None for load in (*own, *other) if is_usable(load)),
     )  # fmt: skip
-    return replace(found, sentence=_time_sentence(found))
+    return replace(found, sentence=time_sentence(found))
+
+
+def _pair_arms(
+    one: Expectation, pair: PlannedComparison, grouped: Mapping[str, Sequence[LoadRow]]
+) -> tuple[Sample, Sample]:
+    arms = (grouped.get(arm.id, []) for arm in (pair.treatment, pair.baseline))
+    return pair_samples(OUTCOMES[one.outcome], *arms)
+
+
+def _choose_intervals(plan: Plan) -> IntervalRule:
+    return interval_at_any_look if is_sequential(plan) else interval_of_fixed_blocks
 
 
 def _estimate(plan: Plan, treatment: Sample, baseline: Sample) -> Estimate:
     if is_sequential(plan):
         return difference_at_any_look(treatment, baseline)
     return estimate_paired_difference(treatment, baseline)
-
-
-def _spread(differences: Sample) -> float | None:
-    known = differences.low[np.isfinite(differences.low) & (differences.low == differences.high)]
-    return float(MAD_TO_SD * np.median(np.abs(known - np.median(known)))) if len(known) > 1 else None
 
 
 def _check_failures(
@@ -125,29 +131,8 @@ def _check_share(one: Expectation, pair: PlannedComparison, usable: Sequence[Loa
     contributed = (OUTCOMES[one.outcome].contribution(load) for load in usable)
     values_ms = [told.value_ms for told in contributed if told is not None]
     found = judge_share(one, values_ms)
-    share = found.slow_count / len(values_ms) if values_ms else None
-    ends = f"[{found.interval.low:.1%}, {found.interval.high:.1%}]"
-    told = "" if share is None else f" ({share:.1%} {ends})"
-    counted = f"{found.slow_count} of {len(values_ms)} failed or above {one.slow_ms:g} ms"
     return CheckResult(
-        one, pair, found.verdict, f"{counted}{told}, bound {one.share_percent:g} %", len(values_ms),
-        share=share, share_interval=found.interval,
+        one, pair, found.verdict, share_sentence(one, found, len(values_ms)), len(values_ms),
+        share=found.slow_count / len(values_ms) if values_ms else None, share_interval=found.interval,
         failures_count=sum(load.failure is not None for load in usable),
     )  # fmt: skip
-
-
-def _time_sentence(found: CheckResult) -> str:
-    one = found.expectation
-    if found.estimate_ms is None or found.interval_ms is None:
-        return f"no pair of blocks yet, bound {one.bound}"
-    low, high = found.interval_ms.low, found.interval_ms.high
-    side = "slower" if found.estimate_ms > 0 else "faster"
-    ends = f"[{_end(low)}, {_end(high)}]"
-    told = f"{abs(found.estimate_ms):.1f} ms {side} {ends}, bound {one.bound}, {found.blocks_count} blocks"
-    if found.interval_ms.contradicts_itself:
-        told += "; two intervals without a common point: the pairs change over time"
-    return told
-
-
-def _end(value: float) -> str:
-    return f"{value:.1f}" if math.isfinite(value) else "no bound"

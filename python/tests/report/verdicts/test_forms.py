@@ -1,12 +1,14 @@
 """Verdicts for people and pipelines: lines, Markdown of at most 60 lines, JSON, JUnit XML, and the exit code."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from synthetic_dataset import Faults, make_dataset
+from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
+from resolab.checks.assumptions import Doubt, DoubtKind
 from resolab.checks.decision import Verdict
 from resolab.cli.main import main
 from resolab.report.verdicts import forms
@@ -109,3 +111,71 @@ def test_resume_judges_as_run_does(folder: Path, tmp_path: Path, capsys: pytest.
     assert "not met" in (tmp_path / "v.xml").read_text()
     assert main(["resume", str(folder), "--json"]) == 2
     assert "--json is for --check" in capsys.readouterr().err
+
+
+def slowed(folder: Path, *, percent: int) -> None:
+    """Let some DoQ loads of a made-up dataset wait ten seconds."""
+    for number, file in enumerate(sorted((folder / "trials").glob("*.jsonl"))):
+        lines = file.read_text().splitlines()
+        first = json.loads(lines[0])
+        if ".doq." not in first["condition"] or number * 37 % 100 >= percent:
+            continue
+        changed = [json.loads(line) for line in lines]
+        for one in changed:
+            if one.get("plt_ms") is not None:
+                one["plt_ms"] += 10_000
+        file.write_text("".join(json.dumps(one) + "\n" for one in changed))
+
+
+def test_the_medians_check_names_the_pairs_it_does_not_see(tmp_path: Path) -> None:
+    plan = make_plan(PLAN_TEXT.replace("blocks = 6", "blocks = 40").replace('["fiber", "4g"]', '["fiber"]'))
+    tail = f'[[expect]]\nname = "no tail"\nkind = "slow_share_at_most"\npercent = 3\nslow_ms = 5000\n{ARMS}'
+    near = f'[[expect]]\nname = "near"\nkind = "not_slower_than"\nmargin_ms = 3000\n{ARMS}'
+    folder = with_expectations(make_dataset(tmp_path / "d", plan), near + tail)
+    slowed(folder, percent=20)
+    check = check_dataset(folder)
+    times = [one for one in check.results if one.expectation.name == "near"]
+    assert {one.verdict for one in times} == {Verdict.MET}
+    assert all(one.tail_counts[0] > 0 for one in times)
+    assert all(f"the median does not see {one.tail_counts[0]} pairs more than " in one.sentence for one in times)
+    shares = [one for one in check.results if one.expectation.name == "no tail"]
+    assert Verdict.NOT_MET in {one.verdict for one in shares}
+    assert Verdict.MET not in {one.verdict for one in shares}
+
+
+def test_each_verdict_names_level_looks_and_both_spreads(folder: Path) -> None:
+    told = forms.as_json(check_dataset(folder))
+    time = told["checks"][0]
+    assert "] at 95%, bound 100000 ms, 6 blocks, 1 look; spread" in time["sentence"]
+    assert "quiet machine: at most 21" in time["sentence"]
+    assert (time["level"], time["looks_count"], time["reference_spread_ms"]) == (0.95, 1, 21.0)
+    assert told["checks"][-1]["spread_ms"] is None
+    assert told["checks"][-1]["reference_spread_ms"] is None
+    assert "on fewer than 20 blocks" in told["warnings"][-1]
+
+
+def test_late_trials_are_a_busy_machine_whatever_the_outcome(folder: Path) -> None:
+    check = replace(check_dataset(folder), late_count=40, load_average=13.6)
+    line = forms.lines(check)[0]
+    assert line.startswith("warning: busy machine: ")
+    assert f"40 of {check.trials_count} trials were late; load average 13.6 (median) on " in line
+    assert "busy machine" not in forms.lines(replace(check, late_count=0, results=[]))[0]
+
+
+def test_an_arm_always_second_is_said_first(folder: Path) -> None:
+    doubt = Doubt(DoubtKind.ORDER, "the treatment ran second in 8 of 8 blocks")
+    check = check_dataset(folder)
+    doubted = replace(check, results=[replace(check.results[0], doubts=[doubt]), *check.results[1:]])
+    line = forms.lines(doubted)[0]
+    assert line.startswith(
+        f"warning: 1 of {len(check.results)} checks: the treatment ran second in 8 of 8 blocks (wide"
+    )
+
+
+def test_equal_copies_give_the_false_alarms(tmp_path: Path) -> None:
+    plan = make_plan(PLAN_TEXT + '[[repeat]]\ndns_transport = ["doudp"]\n')
+    folder = with_expectations(make_dataset(tmp_path / "d", plan))
+    check = check_dataset(folder)
+    # Eight conditions with DoUDP, two expectations about times; none of the copies is faster by 100 s.
+    assert check.copies == {Verdict.MET: 8, Verdict.NOT_MET: 8}
+    assert "8 of 16 checks not met on equal copies" in "\n".join(forms.lines(check))
