@@ -12,6 +12,13 @@ from resolab.protocols.closed_form import (
     remainder_ms,
     wire_time_ms,
 )
+from resolab.protocols.cold_exchange import (
+    ExchangeSizes,
+    Flight,
+    Packet,
+    cold_exchange_flights,
+    exchange_time_ms,
+)
 from resolab.protocols.dns_transports import (
     DNS_TRANSPORTS,
     OVER_HTTP,
@@ -37,9 +44,14 @@ __all__ = [
     "WITHOUT_HANDSHAKE",
     "WITHOUT_HTTP",
     "Carrier",
+    "ExchangeSizes",
+    "Flight",
+    "Packet",
     "PathBytes",
     "TransportFacts",
+    "cold_exchange_flights",
     "cold_exchange_round_trips",
+    "exchange_time_ms",
     "express_in_round_trips",
     "find_facts",
     "first_byte_bytes",

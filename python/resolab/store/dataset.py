@@ -12,6 +12,7 @@ import duckdb
 import msgspec
 
 from resolab.errors import ConfigurationError
+from resolab.protocols import ExchangeSizes
 from resolab.records import TrialKind
 from resolab.store import queries
 from resolab.store.columns import ALWAYS_PUBLISHED, SINCE, TABLES, tables_of_format
@@ -191,6 +192,10 @@ class Dataset:
             return bool(self.hellos())
         is_recorded = tuple(map(int, self.manifest.format_version.split("."))) >= _HELLOS_SINCE
         return is_recorded and self.manifest.live is None
+
+    def exchange_sizes(self) -> dict[str, ExchangeSizes]:
+        """Return the recorded sizes of each condition's cold exchanges with one query; empty for other kinds."""
+        return {row.pop("condition"): ExchangeSizes(**row) for row in self.sql(queries.EXCHANGE_SIZES)}
 
     def load_connections(self) -> list[LoadConnectionsRow]:
         """List the connections of each successful measured load, as the edge saw them; empty for live loads."""

@@ -3,8 +3,10 @@
 For: statements with a name. Not for: running statements (`dataset`).
 """
 
+from dataclasses import fields
+
 from resolab.plan.factors import QUERY_FACTORS
-from resolab.protocols import WITHOUT_HANDSHAKE
+from resolab.protocols import WITHOUT_HANDSHAKE, ExchangeSizes
 from resolab.store.literals import literal_list
 from resolab.store.outcomes import EXCHANGE_FAILED, RESPONSE_TIME, fetch_times_as_sql, times_as_sql
 
@@ -87,6 +89,16 @@ WHERE q.purpose = 'measured' AND coalesce(q.connection, 'cold') = 'cold'
 ORDER BY t.block, t.position, q.sequence
 """
 COLD_EXCHANGES = _COLD_EXCHANGES.format(levels=", ".join(f"t.{factor}" for factor in QUERY_FACTORS))
+
+# The sizes of a condition's cold exchanges with the requested handshake: medians, as recorded by our client. A trial
+# with several queries has a response time of all of them, and no row.
+EXCHANGE_SIZES = """
+SELECT t.condition, {sizes}
+FROM queries AS q JOIN trials AS t USING (trial_id)
+WHERE t.kind = 'exchange' AND q.purpose = 'measured' AND coalesce(q.connection, 'cold') = 'cold' AND q.failure IS NULL
+      AND coalesce(q.handshake_mode = q.requested_handshake_mode, true)
+GROUP BY t.condition HAVING count(*) = count(DISTINCT t.trial_id)
+""".format(sizes=", ".join(f"quantile_disc(q.{one.name}, 0.5) AS {one.name}" for one in fields(ExchangeSizes)))
 
 # A connection that failed tells why a load failed; beside a load that succeeded it is a spare that the browser opened
 # and dropped (Chromium opens two to a DoH server and keeps one). Those stand in the connections table only.

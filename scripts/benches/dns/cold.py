@@ -1,7 +1,7 @@
 """Cold exchanges through the emulated path: their cost beyond round trips and the transmission of bytes on the link.
 
-For: the part `cold`: c = T - k x RTT - bytes x 8 / rate, with idle processors kept awake and without. Not for: running
-the programs (`testbed`), the critical path (`flights`).
+For: the part `cold`: c = T minus the closed form of `resolab.protocols`, with idle processors kept awake and without;
+the captured packets stand beside the form's. Not for: running the programs (`testbed`), the critical path (`flights`).
 """
 
 import asyncio
@@ -11,8 +11,10 @@ import math
 import statistics
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+
+import msgspec
 
 from benches.common import turns
 from benches.common.part import BenchPart, DnsBench, Spread, verdict
@@ -21,13 +23,20 @@ from benches.dns.testbed import make_testbed
 from resolab import engine
 from resolab.errors import ResolabError
 from resolab.plan import Corpus
-from resolab.protocols import DNS_TRANSPORTS, cold_exchange_round_trips, has_handshake
+from resolab.protocols import (
+    DNS_TRANSPORTS,
+    ExchangeSizes,
+    cold_exchange_flights,
+    cold_exchange_round_trips,
+    exchange_time_ms,
+    has_handshake,
+)
 from resolab.records import QueryRecord
 
 PROFILES = ["fiber", "cable", "dsl", "4g", "4g-medium"]
 """The profiles of Sengupta et al. 2024."""
 TRANSPORTS = [transport.value for transport in DNS_TRANSPORTS]
-HANDSHAKES = ["full", "zero_rtt"]
+HANDSHAKES = ["full", "resumed", "zero_rtt"]
 LIMITS_MS = {"doudp": 0.15, "dotcp": 0.3, "dot": 1.0, "doh": 1.0, "doq": 1.2, "doh3": 1.2}
 THIS = "this"
 """The label of the judged build."""
@@ -56,6 +65,8 @@ class CriticalPathTable:
     down_bytes: float
     flights: list[dict[str, object]]
     """The flights of an exchange, first to last: direction, IP bytes of each packet, and the side's time before."""
+    sizes: ExchangeSizes
+    """The recorded sizes of the same exchanges."""
 
 
 @dataclass
@@ -84,7 +95,7 @@ class ProfileMeasurement:
 def cells(transports: Sequence[str], handshakes: Sequence[str] = HANDSHAKES) -> dict[str, list[str]]:
     """Return the transports of each handshake."""
     encrypted = [transport for transport in transports if has_handshake(transport)]
-    found = {"full": list(transports), "zero_rtt": encrypted}
+    found = {"full": list(transports), "resumed": encrypted, "zero_rtt": encrypted}
     return {handshake: found[handshake] for handshake in HANDSHAKES if handshake in handshakes and found[handshake]}
 
 
@@ -116,7 +127,7 @@ def _round_s(bench: DnsBench, profile: str, count: int) -> float:
     for handshake, transports in cells(bench.transports, bench.handshakes).items():
         trips += sum(cold_exchange_round_trips(transport, handshake) for transport in transports)
         exchanges += len(transports)
-        if handshake == "zero_rtt":
+        if handshake != "full":
             trips += PRIMING_SHARE * sum(cold_exchange_round_trips(transport) for transport in transports)
     each_ms = trips * rates(profile).rtt_ms + exchanges * pause_ms(profile)
     return SET_UP_S + count * each_ms / 1e3
@@ -187,13 +198,16 @@ async def _capture(bench: DnsBench, measured: ProfileMeasurement, core: str) -> 
         crossings = path_capture.read(file)
     link = rates(measured.profile)
     paths: dict[Cell, list[list[flights.Flight]]] = collections.defaultdict(list)
+    readable: dict[Cell, list[QueryRecord]] = collections.defaultdict(list)
     for handshake, records in asked.items():
         for record in records:
             # One whose packets cannot be told apart says nothing; a cell without any is missing in the result.
             with contextlib.suppress(flights.UnclearError):
                 if _is_as_asked(record, handshake):
-                    paths[record.dns_transport.value, handshake].append(_critical_path(crossings, record, link))
-    measured.tables.update({cell: table(found) for cell, found in paths.items()})
+                    cell = (record.dns_transport.value, handshake)
+                    paths[cell].append(_critical_path(crossings, record, link))
+                    readable[cell].append(record)
+    measured.tables.update({cell: table(found, read_sizes(readable[cell])) for cell, found in paths.items()})
 
 
 def _critical_path(
@@ -207,7 +221,14 @@ def _critical_path(
     return flights.critical_path(flow, wanted_ns, answered_ns, record.query_bytes, record.response_bytes, link)
 
 
-def table(paths: Sequence[Sequence[flights.Flight]]) -> CriticalPathTable:
+def read_sizes(records: Sequence[QueryRecord]) -> ExchangeSizes:
+    """Return the median sizes of exchanges of a cell; `None` for sizes without a record."""
+    known = {one.name: [getattr(record, one.name) for record in records] for one in fields(ExchangeSizes)}
+    medians = {name: None if None in values else statistics.median_low(values) for name, values in known.items()}
+    return msgspec.convert(medians, ExchangeSizes)
+
+
+def table(paths: Sequence[Sequence[flights.Flight]], sizes: ExchangeSizes) -> CriticalPathTable:
     """Summarise the critical paths of exchanges of a cell."""
     ups, downs = ([sum(one.ip_bytes for one in path if one.up == up) for path in paths] for up in (True, False))
     trips = statistics.median_low([len(path) // 2 for path in paths])
@@ -221,18 +242,30 @@ def table(paths: Sequence[Sequence[flights.Flight]]) -> CriticalPathTable:
         }
         for one in example
     ]
-    return CriticalPathTable(trips, statistics.median(ups), statistics.median(downs), shown)
+    return CriticalPathTable(trips, statistics.median(ups), statistics.median(downs), shown, sizes)
 
 
 def _part(bench: DnsBench) -> BenchPart:
     title = f"Cold exchanges through the emulated path, ms; {bench.exchanges_count} of each cell, one at a time"
-    columns = ["profile", "transport", "handshake", "k (seen)", "bytes up/down", "closed form", "n", "T p50"]
+    columns = [
+        "profile",
+        "transport",
+        "handshake",
+        "k (seen)",
+        "bytes up/down",
+        "by capture",
+        "closed form",
+        "n",
+        "T p50",
+    ]
     columns += ["c p50 [rounds]", "c p90", "idle: n", "c p50 [rounds]", "c p90", "must", "verdict"]
     part = BenchPart("cold", title, (["build"] if bench.against else []) + columns)
     part.remarks = [
-        "c = T - k x RTT - bytes x 8 / rate; T from wanting the answer, before any socket exists, to the response",
+        "c = T - closed form; T from wanting the answer, before any socket exists, to the response",
+        "closed form: k x RTT, and the packets of each flight by the recorded sizes over both rates; no computing time",
         "k: round trips by the protocols; seen: flights of captured exchanges, halved",
         "bytes: IP bytes on the critical path, medians of captured exchanges; the flights themselves are in the JSON",
+        "by capture: k x RTT + these bytes x 8 / rate; more than the closed form where packets waited for a host",
         "idle: processors not kept awake, rounds in turn with those that were; must: of c p50, kept awake",
         f"n: less those whose handshake was not the one asked for; more than {LEFT_OUT_MOST:.0%} of these: MISSED",
     ]
@@ -255,7 +288,8 @@ def _add(part: BenchPart, measured: ProfileMeasurement, bench: DnsBench) -> None
 
 def _add_row(part: BenchPart, measured: ProfileMeasurement, cell: Cell, link: flights.Rates, *, named: bool) -> None:
     seen, trips = measured.tables[cell], cold_exchange_round_trips(*cell)
-    closed_ms = link.closed_form_ms(trips, seen.up_bytes, seen.down_bytes)
+    captured_ms = link.closed_form_ms(trips, seen.up_bytes, seen.down_bytes)
+    closed_ms = compute_closed_form_ms(measured.profile, cell, seen.sizes)
     beyond = {
         keep_awake: Spread.from_rounds(
             [[time - closed_ms for time in times] for times in measured.times_ms[cell, keep_awake]]
@@ -273,6 +307,7 @@ def _add_row(part: BenchPart, measured: ProfileMeasurement, cell: Cell, link: fl
             *cell,
             f"{trips} ({seen.round_trips})",
             f"{seen.up_bytes:.0f}/{seen.down_bytes:.0f}",
+            f"{captured_ms:.3f}",
             f"{closed_ms:.3f}",
             _count_text(measured, cell, keep_awake=True),
             f"{awake.median + closed_ms:.3f}",
@@ -292,12 +327,21 @@ def _add_row(part: BenchPart, measured: ProfileMeasurement, cell: Cell, link: fl
             "round_trips": trips,
             "table": asdict(seen),
             "closed_form_ms": closed_ms,
+            "captured_closed_form_ms": captured_ms,
             "c_kept_awake_ms": asdict(awake),
             "c_not_kept_awake_ms": asdict(idle),
             "not_as_asked_count": sum(measured.not_as_asked[cell, keep_awake] for keep_awake in (True, False)),
             "verdict": judged,
         },
     )
+
+
+def compute_closed_form_ms(profile: str, cell: Cell, sizes: ExchangeSizes) -> float:
+    """Return the time of an exchange of these sizes between hosts without computing time."""
+    found = cold_exchange_flights(*cell, sizes)
+    if found is None:
+        raise ResolabError(f"the records of {cell[0]} have no sizes of hellos, and so no closed form")
+    return exchange_time_ms(found, Corpus.from_project().profile(profile))
 
 
 def _count_text(measured: ProfileMeasurement, cell: Cell, *, keep_awake: bool) -> str:

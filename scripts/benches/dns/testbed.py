@@ -23,7 +23,7 @@ from resolab.protocols import find_facts
 from resolab.records import EdgeReadyRecord, PathStartCapture, PathStopCapture, QueryPurpose, QueryRecord, Record
 
 SERVER_ADDRESS = "10.77.0.1"
-TICKET_POLICIES = {"full": "none", "zero_rtt": "early_data"}
+TICKET_POLICIES = {"full": "none", "resumed": "resume", "zero_rtt": "early_data"}
 START_TIMEOUT_S, STOP_TIMEOUT_S, QUERY_TIMEOUT_S = 15.0, 5.0, 10.0
 
 

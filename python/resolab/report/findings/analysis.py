@@ -70,8 +70,9 @@ def analyse(dataset: Dataset) -> Findings:
 
 def _oracle(dataset: Dataset, plan: Plan, rtt_ms: Mapping[str, float]) -> Oracle:
     """Give the closed form its bytes when hellos are recorded; earlier clients' hellos had a different size."""
-    links = {link.name: link for link in dataset.manifest.profiles} if dataset.has_hellos() else {}
-    return Oracle(plan, rtt_ms, links)
+    if plan.kind is not TrialKind.EXCHANGE and not dataset.has_hellos():
+        return Oracle(plan, rtt_ms)
+    return Oracle(plan, rtt_ms, {link.name: link for link in dataset.manifest.profiles}, dataset.exchange_sizes())
 
 
 def _is_known(outcome: LoadOutcome, loads: Sequence[LoadRow]) -> bool:

@@ -1,14 +1,22 @@
-"""The expected result of a comparison of page loads by the protocols: round trips, and bytes over the link's rates.
+"""The expected result of a comparison by the protocols: round trips, and bytes over the link's rates.
 
-For: the same expected difference for tables, figures and captions. Not for: measured values, or the browser's own work;
-the closed form assumes equal browser work in both arms.
+For: the same expected difference for tables, figures and captions. Not for: measured values, or the work of browser,
+client and server; the closed form assumes equal work in both arms.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from resolab.plan import Condition, Plan
-from resolab.protocols import first_byte_bytes, lookup_round_trips, page_handshake_round_trips, wire_time_ms
+from resolab.protocols import (
+    ExchangeSizes,
+    cold_exchange_flights,
+    exchange_time_ms,
+    first_byte_bytes,
+    lookup_round_trips,
+    page_handshake_round_trips,
+    wire_time_ms,
+)
 from resolab.records import (
     ConnectionSharing,
     ConnectionState,
@@ -36,12 +44,14 @@ class ExpectedDifference:
 
 @dataclass(frozen=True, slots=True)
 class Oracle:
-    """The closed form of a dataset's page loads."""
+    """The closed form of a dataset's trials."""
 
     plan: Plan
     rtt_ms: Mapping[str, float]
     links: Mapping[str, LinkProfile] = field(default_factory=dict)
     """Profiles with known rates; empty for a dataset with hellos of a different size than in the table."""
+    exchange_sizes: Mapping[str, ExchangeSizes] = field(default_factory=dict)
+    """The recorded sizes of exchanges, by condition."""
 
     def where_known(self, treatment: Condition, baseline: Condition) -> ExpectedDifference | None:
         """Return the expected difference, or `None` with unknown round trips (live network) or random cache misses."""
@@ -74,6 +84,8 @@ class Oracle:
 
     def _bytes_ms(self, condition: Condition) -> float | None:
         link = self.links.get(condition.profile)
+        if link is not None and condition.kind is TrialKind.EXCHANGE:
+            return self._exchange_bytes_ms(condition, link)
         if link is None or condition.kind is not TrialKind.PAGE_LOAD or not _is_tabulated(condition):
             return None
         found = first_byte_bytes(
@@ -84,6 +96,17 @@ class Oracle:
             return None
         ways = ((found.up, link.up.rate_bps), (found.down, link.down.rate_bps))
         return sum(wire_time_ms(count, rate_bps) for count, rate_bps in ways if rate_bps)
+
+    def _exchange_bytes_ms(self, condition: Condition, link: LinkProfile) -> float | None:
+        """Return an exchange's closed form without its round trips; `None` for an exchange without recorded sizes."""
+        sizes, mode = self.exchange_sizes.get(condition.id), condition.requested_dns_handshake_mode
+        flights = None if sizes is None else cold_exchange_flights(condition.dns_transport, mode, sizes)
+        if flights is None or condition.dns_connection_state is not ConnectionState.COLD:
+            return None
+        extra_ms = condition.resolver_extra_rtt_ms
+        rtt_ms = self.rtt_ms[condition.profile] + extra_ms
+        round_trips = lookup_round_trips(condition.dns_transport, mode, condition.dns_connection_state)
+        return exchange_time_ms(flights, link, extra_ms) - round_trips * rtt_ms
 
 
 def _page_round_trips(condition: Condition) -> int:

@@ -57,7 +57,7 @@ def build_closed_form_table(findings: Findings) -> NamedTable | None:
     has_bytes = any(row.expected.bytes_ms is not None for row in rows)
     if not rows or (not has_bytes and findings.plan.kind is TrialKind.PAGE_LOAD):
         return None
-    note = _note(rows) if has_bytes else _note_of_round_trips(rows)
+    note = _note(rows, findings.plan.kind) if has_bytes else _note_of_round_trips(rows)
     table = Table(_COLUMNS, [_words(findings, row) for row in rows], frozenset((0, 1, 2, 3, 4, 10)))
     return NamedTable("closed_form", "Against the closed form", table, [_numbers(row) for row in rows], note)
 
@@ -106,7 +106,22 @@ def _numbers(row: _Row) -> dict[str, Value]:
     }
 
 
-def _note(rows: Sequence[_Row]) -> str:
+_SOURCES = {
+    TrialKind.PAGE_LOAD: (
+        "round trips before the first byte times RTT, and the bytes on that way over the profile's rates, as captured "
+        "of loads with a cold look-up (docs/method/accuracy.md). It knows nothing of the browser's own work, of queues "
+        "and of loss; where bytes are not known, round trips stand alone."
+    ),
+    TrialKind.EXCHANGE: (
+        "round trips times RTT, and the packets of each flight over the profile's rates: recorded sizes of hellos, "
+        "certificates, query and response, headers and padding by the standards (docs/method/accuracy.md). It knows "
+        "nothing of the computing time of handshakes, of queues and of loss; the column of what is left over holds all "
+        "of these. Where sizes are not recorded, round trips stand alone."
+    ),
+}
+
+
+def _note(rows: Sequence[_Row], kind: TrialKind) -> str:
     """Count the intervals holding the closed form, among the comparisons with an interval."""
     parts, without = [], 0
     for label in dict.fromkeys(row.found.outcome.label for row in rows):
@@ -119,9 +134,7 @@ def _note(rows: Sequence[_Row]) -> str:
     lacking = f"{format_count(without, 'comparison')} without an interval left out. " if without else ""
     return (
         f"The interval of the paired difference holds the closed form: {'; '.join(parts)}. {lacking}Closed form: "
-        "round trips before the first byte times RTT, and the bytes on that way over the profile's rates, as captured "
-        "of loads with a cold look-up (docs/method/accuracy.md). It knows nothing of the browser's own work, of queues "
-        "and of loss; where bytes are not known, round trips stand alone."
+        f"{_SOURCES[kind]}"
     )
 
 

@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 from synthetic_dataset import PLAN_TEXT, RTT_MS, make_dataset, make_plan
 
-from resolab.plan import Condition, Corpus
-from resolab.protocols import first_byte_bytes
+from resolab.installation import project_root
+from resolab.plan import Condition, Corpus, access_rtt_ms
+from resolab.protocols import ExchangeSizes, first_byte_bytes
 from resolab.records import ConnectionState
 from resolab.report.findings.analysis import analyse
+from resolab.report.findings.dataset_plan import read_plan
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.oracle import Oracle
 from resolab.report.parts.closed_form import build_closed_form_table
@@ -55,6 +57,30 @@ def test_what_was_not_captured_has_round_trips_alone() -> None:
     without_rates = Oracle(PLAN, RTT_MS).predict_extra_time(condition("doh"), condition("doudp"))
     assert without_rates.bytes_ms is None
     assert without_rates.total_ms == pytest.approx(2 * RTT_MS["dsl"])
+
+
+EXCHANGES = project_root() / "docs" / "results" / "exchange-handshakes"
+
+
+def test_exchanges_have_bytes_by_their_recorded_sizes() -> None:
+    with open_dataset(EXCHANGES) as dataset:
+        plan, sizes = read_plan(dataset), dataset.exchange_sizes()
+        links = {link.name: link for link in dataset.manifest.profiles}
+    assert sizes.keys() == {one.id for one in plan.conditions()}
+    by_key = {(one.profile, one.dns_transport, one.requested_dns_handshake_mode): one for one in plan.conditions()}
+    full, resumed = by_key["4g", "dot", "full"], by_key["4g", "dot", "resumed"]
+    assert sizes[full.id] == ExchangeSizes(128, 468, 1_462, 1_210, 428, 2, 2)
+    assert (sizes[resumed.id].client_hello_bytes, sizes[resumed.id].certificate_bytes) == (1_541, None)
+    oracle = Oracle(plan, {name: access_rtt_ms(link) for name, link in links.items()}, links, sizes)
+    found = oracle.predict_extra_time(full, by_key["4g", "doudp", "full"])
+    assert found.round_trips_ms == pytest.approx(183.705, abs=0.001)
+    assert found.bytes_ms == pytest.approx(1.123, abs=0.001)
+    # A distant resolver adds round trips and no bytes.
+    far = replace(full, resolver_extra_rtt_ms=50.0)
+    known = Oracle(plan, oracle.rtt_ms, links, sizes | {far.id: sizes[full.id]})
+    assert known.predict_extra_time(far, full).bytes_ms == pytest.approx(0)
+    warm = replace(full, dns_connection_state=ConnectionState.WARM)
+    assert oracle.predict_extra_time(warm, full).bytes_ms is None
 
 
 @pytest.fixture(scope="module")

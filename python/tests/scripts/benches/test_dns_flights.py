@@ -3,6 +3,7 @@ import pytest
 from benches.dns import flights
 from benches.dns.cold import table
 from benches.dns.path_capture import Crossing
+from resolab.protocols import ExchangeSizes
 
 TCP, UDP, PORT = 6, 17, 40_000
 ONE_WAY = 1_000
@@ -107,6 +108,6 @@ def test_the_closed_form_is_round_trips_and_bytes_over_rates():
 def test_a_cells_table_has_medians_and_an_exchange_with_its_round_trips():
     whole = flights.critical_path(DOT, 0, 6_230, 128, 468, FAST)
     longer = [*whole[:-1], flights.Flight(False, (600,), 0, 0, 0)]
-    found = table([whole, longer, whole])
+    found = table([whole, longer, whole], ExchangeSizes(128, 468))
     assert (found.round_trips, found.up_bytes, found.down_bytes) == (3, 60 + 344 + 370, 60 + 804 + 544)
     assert [one["packets_bytes"] for one in found.flights][-1] == [544]
