@@ -30,6 +30,7 @@ mod query;
 mod questions;
 mod rcode;
 mod relay;
+mod study;
 mod terms;
 mod trial;
 mod trial_flag;
@@ -77,6 +78,7 @@ pub use query::{
 pub use questions::{QuestionsHandling, QuestionsProbeRecord};
 pub use rcode::{RCODE_NAMES, rcode_text};
 pub use relay::RelayReadyRecord;
+pub use study::StudyValueRecord;
 pub use terms::{
     BrowserName, BrowserPreset, ConnectionState, DnsTransport, DohMethod, H3Discovery,
     HandshakeMode, HttpVersion, NameResolution, ResolverCache, TicketPolicy,
@@ -93,7 +95,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format. The minor number grows with additions safe to ignore by a reader,
 /// the major number with all other changes.
-pub const FORMAT_VERSION: &str = "1.22";
+pub const FORMAT_VERSION: &str = "1.23";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -166,6 +168,8 @@ pub enum Record {
     PageLoad(Box<PageLoadRecord>),
     /// One request of a page load.
     Resource(Box<ResourceRecord>),
+    /// One value of a study's trial.
+    StudyValue(Box<StudyValueRecord>),
     /// The circumstances of a trial over the real network.
     LiveTrial(Box<LiveTrialRecord>),
     /// The last line of a trial's file.

@@ -122,6 +122,8 @@ pub enum TrialKind {
     Exchange,
     /// The client looks up a page's name and fetches the page's document; no browser takes part.
     Fetch,
+    /// The client does the work of a study; no browser takes part.
+    Study,
 }
 
 /// The messages of queries sent at the same time.
@@ -224,6 +226,15 @@ pub struct TrialRecord {
     /// Messages of the queries for these names.
     #[serde(default = "one_question_each")]
     pub question_packing: QuestionPacking,
+    /// Name of the study, in trials of a study; `null` in other trials.
+    #[serde(default)]
+    pub study: Option<String>,
+    /// Arm of the study, as declared by the study; `null` in other trials.
+    #[serde(default)]
+    pub study_arm: Option<String>,
+    /// Circumstances of the study's arms, as declared by the study; `null` without a choice.
+    #[serde(default)]
+    pub study_case: Option<String>,
     /// Name of the resolver in the plan; `lab` is the lab's own resolver.
     #[serde(default = "lab")]
     pub resolver: String,

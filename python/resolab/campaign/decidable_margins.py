@@ -26,7 +26,7 @@ from resolab.stats import (
     subtract_pairs,
 )
 from resolab.store import Dataset
-from resolab.store.outcomes import OUTCOMES
+from resolab.store.outcomes import find_outcome
 
 _SIDES = {
     ExpectationKind.NOT_SLOWER_THAN: MarginSides.BELOW,
@@ -69,7 +69,7 @@ def list_decidable_margins(plan: Plan, pilot: Dataset | None = None) -> list[Dec
     if pilot is None:
         found = [_by_reference(plan, one) for one in times]
     else:
-        found = [_by_pilot(plan, one, PilotData(pilot, OUTCOMES[one.outcome])) for one in times]
+        found = [_by_pilot(plan, one, PilotData(pilot, find_outcome(one.outcome))) for one in times]
     order = {id(one): place for place, one in enumerate(plan.expectations)}
     known = [*shares, *(one for one in found if one is not None)]
     return sorted(known, key=lambda one: order[id(one.expectation)])
@@ -81,7 +81,7 @@ def _share(plan: Plan, one: Expectation) -> DecidableMargin:
 
 
 def _by_reference(plan: Plan, one: Expectation) -> DecidableMargin | None:
-    spread_ms = OUTCOMES[one.outcome].quiet_spread_ms
+    spread_ms = find_outcome(one.outcome).quiet_spread_ms
     if spread_ms is None or one.margin_ms is None:
         return None
     smallest = _find_smallest(plan, one, make_normal_differences(spread_ms))

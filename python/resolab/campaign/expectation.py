@@ -156,6 +156,14 @@ class _DurationEstimate:
         return total_s + self._load_s(condition, condition.requested_handshake_mode, warm_dns=warm_dns)
 
     def _client_trial_s(self, condition: Condition) -> float:
+        """Return the seconds of a trial of our own client."""
+        settle_s = (longest_rtt_ms(self._profile(condition)) + CLIENT_SETTLE_MS) / 1e3
+        if self._plan.study is None:
+            return CLIENT_COST_S + settle_s + self._client_s(condition)
+        rtt_ms = self._link(condition).resolver_rtt_s * 1e3
+        return CLIENT_COST_S + settle_s + self._plan.study.estimate_trial_s(condition, rtt_ms)
+
+    def _client_s(self, condition: Condition) -> float:
         """Return the seconds of an exchange or a fetch, with a priming or a warm-up query before it."""
         is_warm = condition.dns_connection_state is ConnectionState.WARM
         is_primed = not is_warm and condition.requested_dns_handshake_mode is not HandshakeMode.FULL
@@ -164,9 +172,7 @@ class _DurationEstimate:
         if condition.kind is TrialKind.FETCH:
             query_s += FETCH_ROUND_TRIPS * link.rtt_s
         asked_s = (2 if is_warm or is_primed else 1) * (query_s + self._answer_delay_s(condition))
-        gap_s = condition.idle_gap_ms / 1e3 if is_warm else 0.0
-        settle_s = (longest_rtt_ms(self._profile(condition)) + CLIENT_SETTLE_MS) / 1e3
-        return CLIENT_COST_S + settle_s + asked_s + gap_s
+        return asked_s + (condition.idle_gap_ms / 1e3 if is_warm else 0.0)
 
     def _queries_s(self, condition: Condition) -> float:
         """Return the seconds of our own client's queries: over each transport, one after the other."""

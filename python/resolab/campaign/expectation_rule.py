@@ -18,7 +18,7 @@ from resolab.plan.expectation import TIME_KINDS, Expectation, ExpectationKind
 from resolab.records import Record
 from resolab.stats import pairs
 from resolab.store import Decision, IntervalWidth
-from resolab.store.outcomes import OUTCOMES
+from resolab.store.outcomes import find_outcome
 
 
 class ExpectationRule:
@@ -27,7 +27,7 @@ class ExpectationRule:
     def __init__(self, plan: Plan) -> None:
         conditions = plan.conditions()
         outcomes = dict.fromkeys(one.outcome for one in plan.expectations)
-        self._measured = {name: OutcomeContributions(OUTCOMES[name], conditions) for name in outcomes}
+        self._measured = {name: OutcomeContributions(find_outcome(name), conditions) for name in outcomes}
         self._open = [
             _OpenExpectation(one, pair, self._measured[one.outcome])
             for one in plan.expectations

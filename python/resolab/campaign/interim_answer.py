@@ -11,7 +11,7 @@ from resolab.campaign.contributions import OutcomeContributions, make_sample
 from resolab.plan import ComparisonKind, Plan, pool_pages
 from resolab.records import Record
 from resolab.stats import Estimate, estimate_paired_difference, pairs
-from resolab.store.outcomes import OUTCOMES
+from resolab.store.outcomes import find_outcome
 
 FIRST_BLOCKS_COUNT = 2
 """Fewer blocks make no pair of differences, so that no reader would see how far they vary."""
@@ -31,7 +31,7 @@ class InterimAnswer:
 
     def __init__(self, plan: Plan) -> None:
         plan = pool_pages(plan)
-        self.outcome = OUTCOMES[plan.analysis.primary]
+        self.outcome = find_outcome(plan.analysis.primary)
         self._comparisons = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
         self._measured = OutcomeContributions(self.outcome, plan.conditions())
 

@@ -41,7 +41,7 @@ from resolab.stats import (
 )
 from resolab.stats.power import PAIRS_NEEDED
 from resolab.store import Dataset
-from resolab.store.outcomes import OUTCOMES, LoadOutcome, contributions
+from resolab.store.outcomes import LoadOutcome, contributions, find_outcome
 from resolab.store.rows import LoadRow
 from resolab.wording import format_count
 
@@ -96,7 +96,7 @@ class PlanPower:
 def plan_power(plan: Plan, pilot: Dataset, asked: PowerAims) -> PlanPower:
     """Return the result for every comparison of the plan except A/A."""
     plan = pool_pages(plan)
-    found = PilotData(pilot, OUTCOMES[plan.analysis.primary])
+    found = PilotData(pilot, find_outcome(plan.analysis.primary))
     margins = margins_ms(plan, pilot.manifest.profiles)
     compared = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
     rows = [_row(plan, one, found, _aims(plan, one, found, asked, margins.get(one.id)), asked) for one in compared]

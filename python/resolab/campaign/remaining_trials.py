@@ -19,7 +19,7 @@ from resolab.campaign.schedule import PlannedTrial, block_schedule, format_block
 from resolab.plan import Plan, StopRule, pool_pages, trials_a_block
 from resolab.records import Record
 from resolab.store import Manifest, read_trial
-from resolab.store.outcomes import OUTCOMES
+from resolab.store.outcomes import find_outcome
 
 
 class RemainingTrials:
@@ -118,7 +118,7 @@ def _choose_rule(plan: Plan, manifest: Manifest) -> StoppingRule | None:
         return None
     if plan.stop.rule is StopRule.EXPECTATIONS:
         return ExpectationRule(plan)
-    outcome = OUTCOMES[plan.analysis.primary]
+    outcome = find_outcome(plan.analysis.primary)
     if plan.stop.drops_conditions:
         return ConfidenceSequenceRule(plan, plan.stop, margins_ms(plan, manifest.profiles), outcome)
     return FixedWidthRule(plan, plan.stop, manifest.seed, outcome)

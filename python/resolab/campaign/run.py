@@ -36,6 +36,7 @@ from resolab.store import (
 from resolab.trials.exchange.runner import ExchangeRunner
 from resolab.trials.fetch.runner import FetchRunner
 from resolab.trials.page_load.runner import PageLoadRunner
+from resolab.trials.study.runner import StudyRunner
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +51,12 @@ class CampaignOutcome:
         return self.manifest.status is not RunStatus.FINISHED
 
 
-LabRunner = PageLoadRunner | ExchangeRunner | FetchRunner
+LabRunner = PageLoadRunner | ExchangeRunner | FetchRunner | StudyRunner
 RUNNERS: Mapping[TrialKind, type[LabRunner]] = {
     TrialKind.PAGE_LOAD: PageLoadRunner,
     TrialKind.EXCHANGE: ExchangeRunner,
     TrialKind.FETCH: FetchRunner,
+    TrialKind.STUDY: StudyRunner,
 }
 """The runner of each kind of trial in the lab."""
 

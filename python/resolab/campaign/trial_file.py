@@ -60,6 +60,7 @@ def _head(trial: PlannedTrial, vantage_point: str) -> TrialRecord:
         position=trial.position,
         condition=condition.id,
         kind=condition.kind,
+        study=condition.study,
         replicate=condition.replicate,
         **list_written_levels(condition),
         vantage_point=vantage_point,

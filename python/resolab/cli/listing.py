@@ -26,6 +26,8 @@ _NAMED_ELSEWHERE = {
     "page": "resolab list pages",
     "profile": "resolab list profiles",
     "resolver": "names of [resolvers.NAME] in a live plan",
+    "study_arm": "words of the study in [study] name",
+    "study_case": "words of the study in [study] name",
 }
 
 

@@ -15,6 +15,7 @@ from resolab.engine.programs import (
     ResolverTarget,
     Stub,
     enter_prefix,
+    run_client,
     run_fetch,
     run_queries,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "Stub",
     "enter_prefix",
     "find_core",
+    "run_client",
     "run_fetch",
     "run_queries",
     "run_transfer",

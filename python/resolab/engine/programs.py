@@ -331,6 +331,10 @@ class QueryOptions:
     """The number of queries sent together; `None`: one after the other."""
     one_by_one: bool = False
     """True when queries sent together have a message each."""
+    gap_seed: int | None = None
+    """The seed of exponentially distributed pauses with the mean `pause_ms`; `None`: all pauses are equal."""
+    idle_timeout_ms: int | None = None
+    """The time without a query until a warm connection is closed; `None`: the resolver decides."""
     timeout_s: float = QUERY_TIMEOUT_S
     """The limit of each query; a longer query is a failed query."""
 
@@ -339,6 +343,9 @@ class QueryOptions:
         arguments = ["--connection", self.connection.value, "--handshake", self.handshake.value]
         arguments += ["--timeout-ms", str(round(self.timeout_s * 1000)), "--count", str(self.rounds)]
         arguments += ["--interval-ms", str(self.pause_ms)] if self.pause_ms else []
+        if self.gap_seed is not None:
+            arguments += ["--intervals", "exponential", "--seed", str(self.gap_seed)]
+        arguments += [] if self.idle_timeout_ms is None else ["--idle-timeout-ms", str(self.idle_timeout_ms)]
         if self.questions_per_message is not None:
             arguments += ["--questions-per-message", str(self.questions_per_message)]
             arguments += ["--one-by-one"] if self.one_by_one else []
@@ -347,7 +354,9 @@ class QueryOptions:
     def longest_s(self, queries_count: int) -> float:
         """Return the longest duration of all queries, in s, with a priming query before each that needs a ticket."""
         asked_count = (1 if self.handshake is HandshakeMode.FULL else 2) * self.rounds * queries_count
-        return asked_count * (self.timeout_s + self.pause_ms / 1000)
+        # An exponentially distributed pause is ten times its mean once in 22,000 pauses.
+        longest_pause_ms = self.pause_ms * (1 if self.gap_seed is None else 10)
+        return asked_count * (self.timeout_s + longest_pause_ms / 1000)
 
 
 async def run_queries(
@@ -423,4 +432,18 @@ async def run_fetch(
     command += ["--speculative"] if options.is_speculative else []
     process = await _start("the fetch", [*command, url], keep, key_log_file=key_log_file)
     await process.wait(2 * options.timeout_s + QUERY_PATIENCE_S)
+    return records
+
+
+async def run_client(
+    path_pid: int, arguments: Sequence[str], limit_s: float, *, key_log_file: FilePath | None = None
+) -> list[Record]:
+    """Run a client of resolab-core in the path's client host; `arguments` begin with its command, as `fetch-names`.
+
+    Raises when the client fails, or does not end within the limit in s.
+    """
+    records: list[Record] = []
+    command = [*enter_prefix(path_pid, "client"), str(find_core()), *arguments]
+    process = await _start(f"the client {arguments[0]}", command, records.append, key_log_file=key_log_file)
+    await process.wait(limit_s + QUERY_PATIENCE_S)
     return records

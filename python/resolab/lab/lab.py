@@ -9,7 +9,7 @@ ended is replaced before the next trial. Without its path a lab is unusable.
 
 import asyncio
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from resolab import engine
@@ -28,12 +28,26 @@ DEATH_NOTICE_S = 1.0
 """The wait for a program's end, in s: a command to a dying program may fail before the end is known."""
 
 
+def add_no_tables(*_given: object) -> str:
+    """Return no further table of the edge's configuration."""
+    return ""
+
+
 class Lab(RunningParts):
     """The path and the edge of a campaign, with the records of both."""
 
-    def __init__(self, plan: Plan, corpus: Corpus, seed: int, *, kept: KeptFolders = NOTHING_KEPT) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        corpus: Corpus,
+        seed: int,
+        *,
+        kept: KeptFolders = NOTHING_KEPT,
+        add_tables: Callable[[Path], str] = add_no_tables,
+    ) -> None:
+        """Prepare a lab; `add_tables` returns further tables of the edge's configuration, with files in a folder."""
         super().__init__()
-        self._plan, self._corpus, self._seed = plan, corpus, seed
+        self._plan, self._corpus, self._seed, self._add_tables = plan, corpus, seed, add_tables
         self.kept = kept
         self.profiles = {name: corpus.profile(name) for name in plan.factors.profile}
         self.sites = assign_sites(corpus, plan.factors.page, plan.pages.distances)
@@ -63,7 +77,7 @@ class Lab(RunningParts):
 
     def _configuration(self, ca_folder: Path) -> str:
         """Write the edge's configuration."""
-        return layout.edge_configuration(
+        common = layout.edge_configuration(
             ca_folder,
             list(self.sites.values()),
             self._plan.key_exchange.edge,
@@ -72,6 +86,7 @@ class Lab(RunningParts):
             tells_origins=self._shares_by(ConnectionSharing.ORIGIN_FRAME),
             settings=self._plan.edge,
         )
+        return f"{common}\n{self._add_tables(self.folder)}"
 
     def _shares_by(self, sharing: ConnectionSharing) -> bool:
         """Return True when any condition shares its connections by this rule."""

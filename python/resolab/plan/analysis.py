@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from resolab.plan.section import PlanSection
-from resolab.plan.settings import ChoiceOf, NumberBounds, read_table
+from resolab.plan.settings import ChoiceOf, NumberBounds, WordOf, read_table
 
 
 class OutcomeName(StrEnum):
@@ -53,8 +53,8 @@ class EquivalenceMargin:
 class Analysis:
     """The deciding outcome and estimand; a report shows all others in addition."""
 
-    primary: Annotated[OutcomeName, ChoiceOf(tuple(OutcomeName))] = OutcomeName.PLT
-    """Without the key, the main outcome of the plan's kind of trial."""
+    primary: Annotated[str, WordOf(tuple(OutcomeName))] = OutcomeName.PLT
+    """Without the key, the main outcome of the plan's kind of trial; a study's outcome is `STUDY.TIME`."""
     estimand: Annotated[Estimand, ChoiceOf(tuple(Estimand))] = Estimand.PAIRED_DIFFERENCE
     equivalence_margin_ms: Annotated[float | None, NumberBounds(0, 60_000)] = None
     equivalence_margin_rtts: Annotated[float | None, NumberBounds(0, 100, "Of the link's round trip.")] = None
@@ -67,7 +67,7 @@ class Analysis:
         return EquivalenceMargin(self.equivalence_margin_ms, self.equivalence_margin_rtts)
 
 
-def read_analysis(section: PlanSection, outcomes: Sequence[OutcomeName]) -> Analysis:
+def read_analysis(section: PlanSection, outcomes: Sequence[str]) -> Analysis:
     """Read the deciding outcome, estimand and margin; without an outcome in the table, the first of `outcomes`."""
     has_primary = "primary" in section
     analysis = read_table(section, Analysis)

@@ -33,8 +33,10 @@ from resolab.records import (
 
 EVERY_KIND = frozenset(TrialKind)
 _EXCHANGE = frozenset({TrialKind.EXCHANGE})
-_LOAD_OR_EXCHANGE = frozenset({TrialKind.PAGE_LOAD, TrialKind.EXCHANGE})
+_STUDY = frozenset({TrialKind.STUDY})
+_EXCHANGE_OR_STUDY = _EXCHANGE | _STUDY
 _LOAD_OR_FETCH = frozenset({TrialKind.PAGE_LOAD, TrialKind.FETCH})
+_ALL_BUT_FETCH = EVERY_KIND - {TrialKind.FETCH}
 
 
 def sends_doh(one: ConditionLevels) -> bool:
@@ -141,7 +143,7 @@ class Condition:
     dns_connection_state: Annotated[
         ConnectionState,
         FactorOptions(
-            labels={"cold": "DNS cold", "warm": "DNS warm"}, applies=_asks_over_connection, kinds=_LOAD_OR_EXCHANGE
+            labels={"cold": "DNS cold", "warm": "DNS warm"}, applies=_asks_over_connection, kinds=_ALL_BUT_FETCH
         ),
     ] = ConnectionState.COLD
     requested_dns_handshake_mode: Annotated[
@@ -198,7 +200,7 @@ class Condition:
     """Share of a page's names missing from the resolver's cache, drawn name by name for each block."""
     idle_gap_ms: Annotated[int, FactorOptions(bounds=(0, 600_000), applies=_keeps_connection, kinds=_EXCHANGE)] = 0
     """The pause between the warm-up's query and the measured query over the same connection, in ms."""
-    names_count: Annotated[int, FactorOptions(bounds=(1, 64), kinds=_EXCHANGE)] = 1
+    names_count: Annotated[int, FactorOptions(bounds=(1, 64), kinds=_EXCHANGE_OR_STUDY)] = 1
     """The number of names queried at the same time."""
     question_packing: Annotated[
         QuestionPacking,
@@ -208,11 +210,17 @@ class Condition:
         ),
     ] = QuestionPacking.SEPARATE
     """The messages of the queries for several names; `one_message` needs partial responses."""
+    study_arm: Annotated[str | None, FactorOptions(absent_word="none", kinds=_STUDY)] = None
+    """The treatment compared by a study, in the study's own words."""
+    study_case: Annotated[str | None, FactorOptions(absent_word="none", kinds=_STUDY)] = None
+    """The circumstances within which a study compares its arms, in the study's own words."""
     resolver: Annotated[str, FactorOptions(subject=FactorSubject.RESOLVER)] = LAB
     """The resolver's name in a live plan."""
     named: tuple[str, ...] = ()
     """The optional factors named by the plan, and therefore present in the identifier."""
     kind: TrialKind = TrialKind.PAGE_LOAD
+    study: str | None = None
+    """The study's name, in a trial of a study."""
     replicate: int = 1
     """The number of the copy, for a condition repeated by the plan; copies are compared only with each other."""
 
@@ -245,7 +253,10 @@ _NEEDED: Mapping[TrialKind, tuple[str, ...]] = {
     TrialKind.PAGE_LOAD: _IN_EVERY_PLAN,
     TrialKind.EXCHANGE: ("profile", "dns_transport"),
     TrialKind.FETCH: ("page", "profile", "dns_transport"),
+    TrialKind.STUDY: ("profile", "dns_transport"),
 }
+STUDY_FACTORS = tuple(name for name, one in DECLARED.items() if one.belongs_to(TrialKind.STUDY))
+"""The factors available to studies; each study declares its own among these."""
 
 
 def list_needed_factors(kind: TrialKind) -> tuple[str, ...]:

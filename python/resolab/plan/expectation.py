@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from resolab.plan.analysis import OutcomeName
 from resolab.plan.comparison import ComparisonKind, ComparisonRule, PlannedComparison, WithLevels
 from resolab.plan.condition import Condition
 
@@ -38,7 +37,7 @@ class Expectation:
     name: str
     rule: ComparisonRule
     kind: ExpectationKind
-    outcome: OutcomeName
+    outcome: str
     margin_ms: float | None = None
     margin_percent: float | None = None
     """The margin as a percentage of the baseline, in place of milliseconds."""

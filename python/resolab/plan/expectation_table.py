@@ -5,7 +5,6 @@ For: reading expectations. Not for: their shape (`expectation`) or verdicts (`ch
 
 from collections.abc import Sequence
 
-from resolab.plan.analysis import OutcomeName
 from resolab.plan.choices import read_baseline, read_levels
 from resolab.plan.comparison import ComparisonRule
 from resolab.plan.expectation import Expectation, ExpectationKind
@@ -17,13 +16,13 @@ HIGHEST_MARGIN_MS = 600_000
 HIGHEST_PERCENT = 1_000
 
 
-def read_expectation(section: PlanSection, plan: Plan, outcomes: Sequence[OutcomeName]) -> Expectation:
+def read_expectation(section: PlanSection, plan: Plan, outcomes: Sequence[str]) -> Expectation:
     """Read one expectation. It names a comparison, or gives its own treatment and baseline."""
     name = section.text("name")
     kind = ExpectationKind(section.take_word("kind", [str(one) for one in ExpectationKind]))
     rule = _read_rule(section, plan, name)
-    word = section.take_optional_word("outcome", [str(one) for one in outcomes])
-    outcome = plan.analysis.primary if word is None else OutcomeName(word)
+    word = section.take_optional_word("outcome", outcomes)
+    outcome = plan.analysis.primary if word is None else word
     margin_ms = section.optional_number("margin_ms", above=0, high=HIGHEST_MARGIN_MS)
     margin_percent = section.optional_number("margin_percent", above=0, high=HIGHEST_PERCENT)
     slow_ms = section.optional_number("slow_ms", above=0, high=HIGHEST_MARGIN_MS)

@@ -10,12 +10,15 @@ from typing import Any
 from resolab.plan.analysis import OutcomeName
 from resolab.plan.condition import DECLARED, Condition, list_needed_factors
 from resolab.plan.factors import EVERY_FACTOR
+from resolab.plan.study import PlannedStudy
 from resolab.records import HandshakeMode, HttpVersion, ResolverPath, TrialKind
 
 _OF_OUR_CLIENT = frozenset({OutcomeName.RESPONSE_TIME, OutcomeName.FIRST_BYTE, OutcomeName.PAGE_COMPLETE})
 """The outcomes of trials without a browser."""
 _NO_PAGE_LOAD: Mapping[str, Any] = {"http_version": HttpVersion.H3, "requested_handshake_mode": HandshakeMode.FULL}
 _TABLES_OF_LOADS = ("resolver_path", "queries", "network", "sites", "resolvers")
+_EXAMPLE: Mapping[str, Any] = {"page": "example", **_NO_PAGE_LOAD}
+"""The fixed levels of kinds of trial that only need a page's names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +28,12 @@ class TrialKindRules:
     noun: str
     """The measured part of a trial, for sentences."""
     outcomes: tuple[OutcomeName, ...]
-    """The outcomes of a trial, the main outcome first."""
+    """The outcomes of a trial, the main outcome first; a study declares its own."""
     fixed_levels: Mapping[str, Any]
     """The only level of each factor that every plan of another kind names."""
     resolver_path: ResolverPath | None = None
     """The only path to the resolver; `None` when a plan chooses the path."""
-    refused_tables: tuple[str, ...] = ()
+    refused_tables: tuple[str, ...] = ("study",)
     """The tables of a plan without meaning for the kind."""
 
     @property
@@ -46,14 +49,21 @@ KIND_RULES: Mapping[TrialKind, TrialKindRules] = {
     TrialKind.EXCHANGE: TrialKindRules(
         noun="exchange",
         outcomes=(OutcomeName.RESPONSE_TIME,),
-        fixed_levels={"page": "example", **_NO_PAGE_LOAD},
+        fixed_levels=_EXAMPLE,
         resolver_path=ResolverPath.NATIVE,
-        refused_tables=_TABLES_OF_LOADS,
+        refused_tables=(*_TABLES_OF_LOADS, "study"),
     ),
     TrialKind.FETCH: TrialKindRules(
         noun="fetch",
         outcomes=(OutcomeName.FIRST_BYTE, OutcomeName.PAGE_COMPLETE),
         fixed_levels=_NO_PAGE_LOAD,
+        resolver_path=ResolverPath.NATIVE,
+        refused_tables=(*_TABLES_OF_LOADS, "study"),
+    ),
+    TrialKind.STUDY: TrialKindRules(
+        noun="trial",
+        outcomes=(),
+        fixed_levels=_EXAMPLE,
         resolver_path=ResolverPath.NATIVE,
         refused_tables=_TABLES_OF_LOADS,
     ),
@@ -61,10 +71,20 @@ KIND_RULES: Mapping[TrialKind, TrialKindRules] = {
 """Every kind with its rules. Fixed levels are written nowhere, except an exchange's page."""
 
 
-def list_factors_of_kind(kind: TrialKind) -> tuple[str, ...]:
-    """List the factors with a meaning for a kind: the needed factors first."""
+def list_factors_of_kind(kind: TrialKind, study: PlannedStudy | None = None) -> tuple[str, ...]:
+    """List the factors with a meaning for a kind, or for a study: the needed factors first."""
     needed = list_needed_factors(kind)
-    return (*needed, *(name for name, one in DECLARED.items() if one.belongs_to(kind) and name not in needed))
+    known = [name for name, one in DECLARED.items() if one.belongs_to(kind)]
+    if study is not None:
+        known = [name for name in known if name in study.list_factors()]
+    return (*needed, *(name for name in known if name not in needed))
+
+
+def list_outcome_names(kind: TrialKind, study: PlannedStudy | None = None) -> tuple[str, ...]:
+    """List the outcomes of a plan's trials, the main outcome first; a study's are `STUDY.TIME`."""
+    if study is None:
+        return KIND_RULES[kind].outcomes
+    return tuple(f"{study.name}.{one.name}" for one in study.declaration.times)
 
 
 def list_written_levels(condition: Condition) -> dict[str, Any]:

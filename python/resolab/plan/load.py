@@ -25,7 +25,7 @@ from resolab.plan.factors import (
     parse_level,
 )
 from resolab.plan.key_exchange import read_key_exchange
-from resolab.plan.kind import KIND_RULES, list_factors_of_kind
+from resolab.plan.kind import KIND_RULES, list_factors_of_kind, list_outcome_names
 from resolab.plan.live.network import live_table
 from resolab.plan.live.settings import LiveSettings
 from resolab.plan.model import HIGHEST_SEED, Plan
@@ -48,6 +48,7 @@ from resolab.plan.settings import (
     read_table,
     read_value,
 )
+from resolab.plan.study import PlannedStudy, check_study_factors, find_study_levels, read_study
 from resolab.plan.support import (
     check_baselines,
     check_combinations,
@@ -140,7 +141,8 @@ def _build_plan(top: PlanSection, corpus: Corpus | None, *, live: LiveSettings |
     named_in = None if live is not None else corpus
     kind = read_value(top, Plan, "kind")
     _refuse_tables(top, kind, live=live is not None)
-    factors = _factors(top.section("factors"), named_in, kind)
+    study = read_study(top.section("study")) if kind is TrialKind.STUDY else None
+    factors = _factors(top.section("factors"), named_in, kind, study)
     if live is None:
         _refuse_the_lives(top, factors)
     paths, factors = _read_resolver_paths(top, factors, kind)
@@ -149,6 +151,7 @@ def _build_plan(top: PlanSection, corpus: Corpus | None, *, live: LiveSettings |
         name=_name(top, corpus),
         question=top.text("question"),
         kind=kind,
+        study=study,
         seed=read_value(top, Plan, "seed"),
         blocks=len(factors.page)
         if "blocks" not in top and design.unit is Unit.PAGE
@@ -161,11 +164,11 @@ def _build_plan(top: PlanSection, corpus: Corpus | None, *, live: LiveSettings |
         design=design,
         live=live,
         **given,
-        **_settings(top, kind),
+        **_settings(top, list_outcome_names(kind, study)),
     )
     plan = replace(plan, baseline=read_baseline(top.section("baseline"), plan))
     plan = replace(plan, comparison_rules=tuple(read_comparison(one, plan) for one in top.tables("comparison")))
-    outcomes = KIND_RULES[kind].outcomes
+    outcomes = list_outcome_names(kind, study)
     return replace(plan, expectations=tuple(read_expectation(one, plan, outcomes) for one in top.tables("expect")))
 
 
@@ -185,7 +188,7 @@ def _refuse_tables(top: PlanSection, kind: TrialKind, *, live: bool) -> None:
             top.fail(table, f"has no meaning with kind = {str(kind)!r}; remove it")
 
 
-def _settings(top: PlanSection, kind: TrialKind) -> dict[str, Any]:
+def _settings(top: PlanSection, outcomes: Sequence[str]) -> dict[str, Any]:
     """Read the tables independent of all others, by the plan's field."""
     tables = {
         "limits": Limits,
@@ -198,7 +201,7 @@ def _settings(top: PlanSection, kind: TrialKind) -> dict[str, Any]:
         **{key: read_table(top.section(key, required=False), table) for key, table in tables.items()},
         "stop": read_stop(top.section("stop", required=False)) if "stop" in top else None,
         "key_exchange": read_key_exchange(top.section("key_exchange", required=False)),
-        "analysis": read_analysis(top.section("analysis", required=False), KIND_RULES[kind].outcomes),
+        "analysis": read_analysis(top.section("analysis", required=False), outcomes),
     }
 
 
@@ -266,8 +269,12 @@ def _check_own_pages(top: PlanSection, own: Mapping[str, PlanPageSource], corpus
             top.fail("factors.page", f"{folder} has no page.toml; `resolab page new {folder}` writes one")
 
 
-def _factors(section: PlanSection, corpus: Corpus | None, kind: TrialKind) -> Factors:
-    fixed = KIND_RULES[kind].fixed_levels
+def _factors(
+    section: PlanSection, corpus: Corpus | None, kind: TrialKind, study: PlannedStudy | None = None
+) -> Factors:
+    fixed, declared = KIND_RULES[kind].fixed_levels, find_study_levels(study)
+    if study is not None:
+        check_study_factors(section, study)
     levels: dict[str, tuple[Any, ...]] = {
         **{factor: (level,) for factor, level in (*OPTIONAL_FACTORS.items(), *fixed.items())},
         "profile": _names(section, "profile", corpus.profiles() if corpus else None),
@@ -286,6 +293,7 @@ def _factors(section: PlanSection, corpus: Corpus | None, kind: TrialKind) -> Fa
     for factor in OPTIONAL_FACTORS:
         bounds = NUMBERS.get(factor)
         known = None if bounds or factor in FREE_NAMES else list_allowed_words(factor)
+        known = declared.get(factor, known)
         given = section.optional_levels(factor, known, bounds)
         if given is not None:
             levels[factor] = tuple(parse_level(factor, word) for word in given)

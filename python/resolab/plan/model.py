@@ -32,6 +32,7 @@ from resolab.plan.settings import (
     StopSettings,
     Unit,
 )
+from resolab.plan.study import PlannedStudy
 from resolab.records import DnsTransport, ResolverPath, TrialKind
 
 HIGHEST_SEED = 2**63 - 1
@@ -60,6 +61,8 @@ class Plan:
     baseline: Baseline
     kind: Annotated[TrialKind, ChoiceOf(tuple(TrialKind))] = TrialKind.PAGE_LOAD
     """The measured part of every trial."""
+    study: PlannedStudy | None = None
+    """The study with the plan's trials; `None` for other kinds of trial."""
     exclude: tuple[Selection, ...] = ()
     limits: Limits = field(default_factory=Limits)
     instrument: Instrument = field(default_factory=Instrument)
@@ -100,9 +103,12 @@ class Plan:
     def combinations(self) -> list[Condition]:
         """Every combination of levels, in the plan's order."""
         names = (*FACTORS, *OPTIONAL_FACTORS)
+        study = None if self.study is None else self.study.name
         given = (dict(zip(names, levels, strict=True)) for levels in itertools.product(*map(self._levels, names)))
         return [
-            self._set_absent_factors(Condition(**levels, resolver_path=path, named=self.factors.named, kind=self.kind))
+            self._set_absent_factors(
+                Condition(**levels, resolver_path=path, named=self.factors.named, kind=self.kind, study=study)
+            )
             for levels in given
             for path in self.resolver_path[levels["dns_transport"]]
         ]

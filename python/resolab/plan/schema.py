@@ -7,7 +7,7 @@ impossible combinations); `resolab plan check` reports violations.
 from dataclasses import fields
 from typing import Any
 
-from resolab.plan.analysis import Analysis, OutcomeName
+from resolab.plan.analysis import Analysis
 from resolab.plan.choices import BASELINE_FACTORS
 from resolab.plan.condition import DECLARED, list_needed_factors
 from resolab.plan.expectation import ExpectationKind
@@ -49,6 +49,7 @@ def plan_schema() -> Schema:
                 "seed": describe_setting(Plan, "seed"),
                 "blocks": describe_setting(Plan, "blocks"),
                 "kind": describe_setting(Plan, "kind"),
+                "study": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
                 "factors": _factors(),
                 "pages": _table(
                     {"generated": _table(_keys(GeneratedPages), required=("count",)), **_keys(PageSettings)}
@@ -94,6 +95,8 @@ def _rules_of_kind(kind: TrialKind) -> Schema:
         rules.append({"anyOf": [{"properties": {"factors": {"required": ["page"]}}}, _HAS_DRAWN_PAGES]})
     if KIND_RULES[kind].resolver_path is None:
         rules.append({"required": ["resolver_path"]})
+    if kind is TrialKind.STUDY:
+        rules += [{"required": ["study"]}, {"properties": {"factors": {"required": ["study_arm"]}}}]
     rules += [{"not": {"required": [table]}} for table in KIND_RULES[kind].refused_tables]
     is_default = kind is TrialKind.PAGE_LOAD
     chosen: Schema = {"properties": {"kind": {"const": str(kind)}}} | ({} if is_default else {"required": ["kind"]})
@@ -154,7 +157,7 @@ def _expectation() -> Schema:
         "name": {"type": "string"},
         "comparison": {"type": "string"},
         "kind": {"enum": [str(one) for one in ExpectationKind]},
-        "outcome": {"enum": [str(one) for one in OutcomeName]},
+        "outcome": describe_setting(Analysis, "primary"),
         "treatment": _exclusion(),
         "baseline": _baseline(),
         **dict.fromkeys(("margin_ms", "margin_percent", "percent", "slow_ms"), number),

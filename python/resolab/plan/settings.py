@@ -36,6 +36,13 @@ class ChoiceOf:
 
 
 @dataclass(frozen=True, slots=True)
+class WordOf:
+    """A word of an open vocabulary, with the known words; other code checks the word."""
+
+    known: tuple[StrEnum, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SubsetOf:
     """Words of a closed vocabulary, for a list of choices."""
 
@@ -244,9 +251,8 @@ def read_value(section: PlanSection, table: type, key: str) -> Any:
     if isinstance(bounds, ChoiceOf):
         given = section.take_optional_word(key, [word.value for word in bounds.words])
         return default if given is None else type(bounds.words[0])(given)
-    if isinstance(bounds, SubsetOf):
-        chosen = section.optional_levels(key, [word.value for word in bounds.words], None)
-        return default if chosen is None else tuple(type(bounds.words[0])(word) for word in chosen)
+    if isinstance(bounds, WordOf | SubsetOf):
+        return _read_words(section, key, bounds, default)
     if kind is bool:
         return section.flag(key, default=default)
     if kind is int:
@@ -257,11 +263,21 @@ def read_value(section: PlanSection, table: type, key: str) -> Any:
     return section.number(key, above=bounds.low, high=bounds.high, default=default)
 
 
+def _read_words(section: PlanSection, key: str, bounds: WordOf | SubsetOf, default: Any) -> Any:
+    if isinstance(bounds, WordOf):
+        section.allow(key)
+        return section.text(key) if key in section else default
+    chosen = section.optional_levels(key, [word.value for word in bounds.words], None)
+    return default if chosen is None else tuple(type(bounds.words[0])(word) for word in chosen)
+
+
 def describe_setting(table: type, key: str) -> dict[str, Any]:
     """Describe one setting by the declaration of its field."""
     kind, bounds = _read_declaration(table, key)
     if isinstance(bounds, ChoiceOf):
         return {"enum": [word.value for word in bounds.words]}
+    if isinstance(bounds, WordOf):
+        return {"anyOf": [{"enum": [word.value for word in bounds.known]}, {"type": "string"}]}
     if isinstance(bounds, SubsetOf):
         words = {"enum": [word.value for word in bounds.words]}
         return {"type": "array", "minItems": 1, "uniqueItems": True, "items": words}
@@ -273,7 +289,7 @@ def describe_setting(table: type, key: str) -> dict[str, Any]:
     return {"type": "number", "exclusiveMinimum": bounds.low, "maximum": bounds.high, **note}
 
 
-def _read_declaration(table: type, key: str) -> tuple[type, NumberBounds | ChoiceOf | SubsetOf]:
+def _read_declaration(table: type, key: str) -> tuple[type, NumberBounds | ChoiceOf | WordOf | SubsetOf]:
     """Return a setting's type, `None` left out, and its bounds; for a switch the bounds are unused."""
     hint = get_type_hints(table, include_extras=True)[key]
     if hint is bool:

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from resolab.errors import ConfigurationError
 from resolab.plan.analysis import Estimand
 from resolab.plan.comparison import ComparisonKind
-from resolab.plan.condition import DECLARED, Baseline, Condition
+from resolab.plan.condition import DECLARED, Baseline, Condition, list_needed_factors
 from resolab.plan.expectation import ExpectationKind
 from resolab.plan.factors import NAMED_ORDER, Selection, format_level, list_allowed_words, selects
 from resolab.plan.model import Plan
 from resolab.plan.settings import DecisionCriterion, StopRule, StopSettings
+from resolab.plan.study import find_study
 from resolab.protocols import (
     OVER_HTTP,
     WITHOUT_CONNECTION,
@@ -225,12 +226,19 @@ def _forbid_two_misses(ratio: str) -> ImpossibleLevels:
     return ImpossibleLevels(levels, "a resolver that lacks every name lacks no share of them beside")
 
 
+def _forbid_in_study(condition: Condition, reason: str) -> ImpossibleLevels:
+    factors = (*list_needed_factors(condition.kind), *condition.named)
+    return ImpossibleLevels({one: (format_level(getattr(condition, one), one),) for one in factors}, reason)
+
+
 def impossible(condition: Condition) -> ImpossibleLevels | None:
     """Find out why a condition cannot be."""
     if condition.resolver_miss_ratio and condition.resolver_cache is ResolverCache.MISS:
         return _forbid_two_misses(format_level(condition.resolver_miss_ratio, "resolver_miss_ratio"))
     if condition.idle_gap_ms and condition.dns_connection_state is ConnectionState.COLD:
         return _forbid_gap_on_cold_connection(format_level(condition.idle_gap_ms, "idle_gap_ms"))
+    if condition.study is not None and (reason := find_study(condition.study).impossible(condition)) is not None:
+        return _forbid_in_study(condition, reason)
     return next((one for one in IMPOSSIBLE if one.belongs_to(condition.kind) and selects(one.levels, condition)), None)
 
 

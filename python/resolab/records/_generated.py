@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.22"
+FORMAT_VERSION = "1.23"
 
 
 class AddressProof(enum.StrEnum):
@@ -1781,6 +1781,19 @@ class StubReadyRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="reco
     upstream: str
 
 
+class StudyValueRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="study_value"):
+    """One value of a study's trial:
+
+    a time, a count or a number of bytes.
+    """
+
+    name: str
+    value: float | None = None
+    limit_ms: float | None = None
+    failure: Failure | None = None
+    failure_detail: str | None = None
+
+
 class TrialEndRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="trial_end"):
     """The last line of a trial's file.
 
@@ -1816,6 +1829,7 @@ class TrialKind(enum.StrEnum):
     PAGE_LOAD = "page_load"
     EXCHANGE = "exchange"
     FETCH = "fetch"
+    STUDY = "study"
 
 
 class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="trial"):
@@ -1851,6 +1865,9 @@ class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     idle_gap_ms: int = 0
     names_count: int = 1
     question_packing: QuestionPacking = QuestionPacking.SEPARATE
+    study: str | None = None
+    study_arm: str | None = None
+    study_case: str | None = None
     resolver: str = "lab"
     vantage_point: str = "lab"
     monotonic_ns: int
@@ -1892,6 +1909,7 @@ Record = (
     | ResourceRecord
     | StartRecord
     | StubReadyRecord
+    | StudyValueRecord
     | TrialEndRecord
     | TrialRecord
 )

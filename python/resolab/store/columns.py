@@ -31,6 +31,7 @@ from resolab.records import (
     PingRecord,
     QueryRecord,
     ResourceRecord,
+    StudyValueRecord,
     TrialEndRecord,
     TrialRecord,
 )
@@ -54,11 +55,12 @@ TABLES: Mapping[str, type[msgspec.Struct]] = {
     "gateway_requests": GatewayRequestRecord,
     "gateway_speculations": GatewaySpeculationRecord,
     "fetches": FetchRecord,
+    "study_values": StudyValueRecord,
 }
 SINCE = (
     dict.fromkeys(("pings", "live_trials"), (1, 12))
     | dict.fromkeys(("gateway_legs", "gateway_connections", "gateway_requests", "gateway_speculations"), (1, 13))
-    | {"fetches": (1, 22)}
+    | {"fetches": (1, 22), "study_values": (1, 23)}
 )
 """Tables added by later format versions, by version; in older datasets these tables are empty."""
 ALWAYS_PUBLISHED = ("trials", "page_loads")

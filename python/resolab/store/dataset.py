@@ -40,6 +40,7 @@ _MEASURED_PARTS = {
     TrialKind.PAGE_LOAD: queries.MEASURED_LOADS,
     TrialKind.EXCHANGE: queries.MEASURED_EXCHANGES,
     TrialKind.FETCH: queries.MEASURED_FETCHES,
+    TrialKind.STUDY: queries.MEASURED_STUDIES,
 }
 Row = TypeVar("Row", bound=msgspec.Struct)
 

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from resolab.plan.kind import KIND_RULES
+from resolab.plan.kind import list_outcome_names
+from resolab.plan.study import PlannedStudy, find_study
 from resolab.records import (
     INSTRUMENT_FAILURES,
     ConnectionState,
@@ -26,6 +27,7 @@ from resolab.records import (
     QueryPurpose,
     QueryRecord,
     Record,
+    StudyValueRecord,
     TrialKind,
 )
 
@@ -52,6 +54,8 @@ class OutcomeSource(enum.Enum):
     """The measured queries of our own client: the last response of all."""
     FETCH = enum.auto()
     """The measured fetch of our own client."""
+    STUDY = enum.auto()
+    """The values of a study's trial."""
 
 
 class Contribution(NamedTuple):
@@ -130,7 +134,7 @@ class LoadOutcome:
     @property
     def suffix(self) -> str:
         """Return the suffix of the outcome's files, empty for the page load time."""
-        return "" if self.is_main else f"_{self.name}"
+        return "" if self.is_main else f"_{self.name.replace('.', '_')}"
 
     @property
     def change_stream(self) -> str:
@@ -157,6 +161,8 @@ class LoadOutcome:
             return _contribution_of_queries(records)
         if self.source is OutcomeSource.FETCH:
             return self._contribution_of_fetch(records)
+        if self.source is OutcomeSource.STUDY:
+            return self._contribution_of_study(records)
         load = next((one for one in records if isinstance(one, PageLoadRecord) and one.measured), None)
         if load is None:
             return None
@@ -172,6 +178,12 @@ class LoadOutcome:
         value_ns: int | None = getattr(fetch, FETCH_FIELDS[self.name])
         known = fetch.failure is None and value_ns is not None
         return Contribution(value_ns / 1e6 if known and value_ns is not None else None, (fetch.limit_ns or 0) / 1e6)
+
+    def _contribution_of_study(self, records: Sequence[Record]) -> Contribution | None:
+        found = next((one for one in records if isinstance(one, StudyValueRecord) and one.name == self.column), None)
+        if found is None:
+            return None
+        return Contribution(found.value if found.failure is None else None, found.limit_ms or 0.0)
 
     def _build_contribution(
         self, value_ms: float | None, failure: str | None, limit_ms: float | None, *, exchange_failed: bool
@@ -294,9 +306,26 @@ LOAD_OUTCOMES = tuple(one for one in OUTCOMES.values() if one.source is OutcomeS
 """The outcomes of a page load."""
 
 
-def list_outcomes(kind: TrialKind) -> list[LoadOutcome]:
-    """List the outcomes of a kind of trial, the main outcome first."""
-    return [OUTCOMES[name] for name in KIND_RULES[kind].outcomes]
+def list_outcomes(kind: TrialKind, study: PlannedStudy | None = None) -> list[LoadOutcome]:
+    """List the outcomes of a kind of trial, or of a study, the main outcome first."""
+    return [find_outcome(name) for name in list_outcome_names(kind, study)]
+
+
+def find_outcome(name: str) -> LoadOutcome:
+    """Return an outcome by its name; a study's name is `STUDY.TIME`."""
+    if name in OUTCOMES:
+        return OUTCOMES[name]
+    study, _, word = name.partition(".")
+    time = next(one for one in find_study(study).times if one.name == word)
+    return LoadOutcome(
+        name=name,
+        column=f"{time.name}_ms",
+        label=time.label,
+        phrase=time.phrase,
+        meaning=time.meaning,
+        untold=MissingValueMeaning.AT_LEAST_ITS_LIMIT,
+        source=OutcomeSource.STUDY,
+    )
 
 
 def is_usable(load: LoadWithTimes) -> bool:

@@ -53,6 +53,26 @@ FROM trials AS t LEFT JOIN (SELECT * FROM fetches WHERE purpose = 'measured') AS
 ORDER BY t.block, t.position
 """  # noqa: S608 - names of `outcomes`
 
+# A trial of a study as a row like a load's: its times are the study's values with this unit.
+MEASURED_STUDIES = """
+WITH times AS (
+    SELECT v.trial_id, max(v.limit_ms) AS limit_ms, any_value(v.failure) AS failure,
+           map(list(t.study || '.' || regexp_replace(v.name, '_ms$', '') ORDER BY v.name),
+               list(CASE WHEN v.failure IS NULL THEN v.value END ORDER BY v.name)) AS times_ms
+    FROM study_values AS v JOIN trials AS t USING (trial_id)
+    WHERE v.limit_ms IS NOT NULL
+    GROUP BY v.trial_id
+)
+SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, '' AS http_version,
+       t.requested_dns_handshake_mode AS requested_handshake_mode, '' AS resolver_path,
+       v.trial_id IS NOT NULL AS loaded, t.requested_dns_handshake_mode AS handshake_mode,
+       v.limit_ms, v.failure, t.flags, coalesce(v.times_ms, map([], [])) AS times_ms,
+       t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode,
+       NULL AS dns_connection_state, NULL AS dns_handshake_mode
+FROM trials AS t LEFT JOIN times AS v USING (trial_id)
+ORDER BY t.block, t.position
+"""
+
 # A load's document starts at 0; a request on a connection that was there has no look-up and no set-up.
 SETTLED_CONDITIONS = """
 WITH loads AS (
@@ -125,6 +145,13 @@ WITH exchange_trials AS (
     UNION ALL
     SELECT 'fetch', trial_id, 'no_measured_load', NULL
     FROM trials WHERE kind = 'fetch' AND trial_id NOT IN (SELECT trial_id FROM fetches WHERE purpose = 'measured')
+    UNION ALL
+    SELECT 'trial of ' || t.study, trial_id, any_value(v.failure), any_value(v.failure_detail)
+    FROM study_values AS v JOIN trials AS t USING (trial_id) WHERE v.failure IS NOT NULL
+    GROUP BY trial_id, t.study
+    UNION ALL
+    SELECT 'trial of ' || study, trial_id, 'no_measured_load', NULL
+    FROM trials WHERE kind = 'study' AND trial_id NOT IN (SELECT trial_id FROM study_values)
     UNION ALL
     SELECT purpose || ' query over ' || dns_transport, trial_id, failure, failure_detail
     FROM queries

@@ -17,6 +17,7 @@ _TABLE_WORDS = {
     "requests": "one request of a measured page load",
     "queries": "one DNS query of resolab's own client (`purpose` `measured`) or of the stub (`forwarded`)",
     "fetches": "one name and document, fetched by resolab's own client",
+    "study_values": "values of a study's own trials: times, counts and bytes, named by the study",
     "edge_queries": "one DNS query as the resolver saw it",
     "edge_requests": "one HTTP request as the web server saw it",
     "connections": "one connection as the server saw it",

@@ -1,16 +1,19 @@
-"""A runner of trials of our own client in a lab, without a browser: the steps common to exchanges and fetches.
+"""A runner of trials of our own client in a lab, without a browser: the steps common to exchanges, fetches and studies.
 
-For: the order of a trial's steps, and its summary by the path. Not for: the client of a kind (`exchange`, `fetch`).
+For: the order of a trial's steps, and its summary by the path. Not for: the client of a kind (`exchange`, `fetch`,
+`study`).
 """
 
 import asyncio
 import time
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from resolab.lab.artifacts import NOTHING_KEPT, KeptFolders
 from resolab.lab.distance import longest_rtt_ms
-from resolab.lab.lab import Lab
+from resolab.lab.lab import Lab, add_no_tables
 from resolab.lab.running_parts import RunningParts
 from resolab.plan import Condition, Corpus, Plan
 from resolab.records import MEASURED_LABEL, PathSummaryRecord, Record, TrialFlag
@@ -23,10 +26,20 @@ SETTLE_MS = 60.0
 class ClientRunner(RunningParts):
     """A lab, with a method to run a trial of a client process."""
 
-    def __init__(self, plan: Plan, corpus: Corpus, seed: int, *, kept: KeptFolders = NOTHING_KEPT) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        corpus: Corpus,
+        seed: int,
+        *,
+        kept: KeptFolders = NOTHING_KEPT,
+        add_tables: Callable[[Path], str] = add_no_tables,
+    ) -> None:
         super().__init__()
         self.plan = plan
-        self.lab = Lab(plan, corpus, seed, kept=kept)
+        self.lab = Lab(plan, corpus, seed, kept=kept, add_tables=add_tables)
+        self.trial_id = ""
+        """The identifier of the current trial."""
 
     async def _start(self) -> None:
         await self._stack.enter_async_context(self.lab)
@@ -37,7 +50,7 @@ class ClientRunner(RunningParts):
 
     async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:
         """Run one trial, in a new client process."""
-        lab = self.lab
+        lab, self.trial_id = self.lab, trial_id
         await lab.replace_dead_edge()
         await lab.apply_condition(condition, trial_id)
         await asyncio.sleep((longest_rtt_ms(lab.find_profile(condition)) + SETTLE_MS) / 1000)

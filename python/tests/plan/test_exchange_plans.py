@@ -61,6 +61,8 @@ def test_a_trials_record_has_no_level_of_a_page_load(corpus: Corpus) -> None:
         "browser",
         "doh_method",
         "browser_preset",
+        "study_arm",
+        "study_case",
     }
     assert levels["page"] == "example"
 

@@ -81,7 +81,7 @@ def test_page_load_time_by_its_paired_differences_decides_unless_the_plan_says_o
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ('primary = "speed"', "analysis.primary: unknown level 'speed'; allowed: plt, "),
+        ('primary = "speed"', "analysis.primary: 'speed' is no outcome of these trials; allowed: plt, "),
         ('estimand = "mean"', "analysis.estimand: unknown level 'mean'; allowed: paired_difference, "),
         ("equivalence_margin_ms = 1\nequivalence_margin_rtts = 1", "analysis: takes one of"),
     ],

@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     from resolab.store import dataset_folder, ensure_tables, open_dataset, write_named
     from resolab.store.outcomes import OUTCOMES
 
-    if options.outcome is not None and options.outcome not in OUTCOMES:
+    if options.outcome is not None and options.outcome not in OUTCOMES and "." not in options.outcome:
         problem = f"there is no outcome {options.outcome!r}{suggest_word(options.outcome, OUTCOMES)}"
         problem += f"; choose one of {', '.join(OUTCOMES)}"
         raise ConfigurationError(f"failed to compare {options.first} and {options.second}: {problem}")
@@ -59,13 +59,17 @@ def run(options: argparse.Namespace) -> int:
 
 def _choose_outcome(first: "Dataset", second: "Dataset", name: str | None) -> "LoadOutcome":
     """Return the outcome by its name, or the main outcome of both datasets' trials."""
+    from resolab.report.findings.dataset_plan import read_plan
     from resolab.store.outcomes import list_outcomes
 
     kinds = first.kind(), second.kind()
-    if kinds[0] is not kinds[1]:
-        problem = f"one has trials of the kind {kinds[0]}, the other of the kind {kinds[1]}"
+    studies = [read_plan(one).study for one in (first, second)]
+    names = [None if one is None else one.name for one in studies]
+    if kinds[0] is not kinds[1] or names[0] != names[1]:
+        told = [str(kind) if name is None else name for kind, name in zip(kinds, names, strict=True)]
+        problem = f"one has trials of the kind {told[0]}, the other of the kind {told[1]}"
         raise ConfigurationError(f"failed to compare {first.folder} and {second.folder}: {problem}")
-    known = {one.name: one for one in list_outcomes(kinds[0])}
+    known = {one.name: one for one in list_outcomes(kinds[0], studies[0])}
     if name is not None and name not in known:
         problem = f"{name!r} is no outcome of trials of the kind {kinds[0]}; choose one of {', '.join(known)}"
         raise ConfigurationError(f"failed to compare {first.folder} and {second.folder}: {problem}")

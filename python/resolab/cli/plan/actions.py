@@ -141,7 +141,7 @@ def _print(plan: Plan, expected_s: float, least_s: float, margins: Sequence[Deci
     for line in (*_comparisons(plan, least_s), *_analysis(plan), *describe_margins(plan, margins)):
         say(line)
     table = Table(box=None, pad_edge=False, show_header=False)
-    for factor in list_factors_of_kind(plan.kind):
+    for factor in list_factors_of_kind(plan.kind, plan.study):
         if factor == "page" and plan.samples_pages:
             table.add_row(factor, ", ".join(pages))
             continue

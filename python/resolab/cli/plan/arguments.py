@@ -31,6 +31,8 @@ FACTORS = (
     "idle_gap_ms",
     "names_count",
     "question_packing",
+    "study_arm",
+    "study_case",
     "resolver",
 )
 """The names of all factors, as in `resolab.plan.factors`; `--help` does not wait for this import."""

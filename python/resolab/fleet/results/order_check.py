@@ -166,6 +166,7 @@ def _head_wanted(trial: PlannedTrial, plan: Plan) -> dict[str, Any]:
         "block": trial.block,
         "position": trial.position,
         "condition": condition.id,
+        "study": condition.study,
         "kind": condition.kind,
         "replicate": condition.replicate,
         **list_written_levels(condition),

@@ -33,7 +33,7 @@ def analyse(dataset: Dataset) -> Findings:
     rtt_ms = {} if is_live(plan) else {link.name: access_rtt_ms(link) for link in manifest.profiles}
     _check(dataset, plan, loads, rtt_ms)
     oracle = _oracle(dataset, plan, rtt_ms)
-    main, *others = list_outcomes(plan.kind)
+    main, *others = list_outcomes(plan.kind, plan.study)
     known = [main, *(one for one in others if _is_known(one, loads))]
     of_loads = plan.kind is TrialKind.PAGE_LOAD
     findings = Findings(

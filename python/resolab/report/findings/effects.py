@@ -29,7 +29,7 @@ from resolab.stats import (
     slope_over_blocks,
     subtract_pairs,
 )
-from resolab.store.outcomes import OUTCOMES, LoadOutcome, list_outcomes
+from resolab.store.outcomes import LoadOutcome, find_outcome, list_outcomes
 from resolab.store.rows import LoadRow
 
 SLOW_MS = 3_000.0
@@ -61,7 +61,7 @@ def equivalences(plan: Plan, loads: Sequence[LoadRow], rtt_ms: Mapping[str, floa
 
     A margin in round trips is undefined with unknown round-trip times, or on a link without any (profile `ideal`).
     """
-    margin, outcome = plan.analysis.equivalence_margin, OUTCOMES[plan.analysis.primary]
+    margin, outcome = plan.analysis.equivalence_margin, find_outcome(plan.analysis.primary)
     if margin is None or not _blocks_are_fixed(plan):
         return []
     test = EquivalenceTest.SIGNED_RANK if plan.analysis.estimand is Estimand.SHIFT else EquivalenceTest.SIGN
@@ -87,7 +87,7 @@ def slow_loads(plan: Plan, loads: Sequence[LoadRow]) -> list[TailResult]:
     A mean over a page's rounds is not a load, and may be only partly known. So there are no shares of slow loads for
     sampled pages with several rounds.
     """
-    outcome, grouped = list_outcomes(plan.kind)[0], group_by_condition(loads)
+    outcome, grouped = list_outcomes(plan.kind, plan.study)[0], group_by_condition(loads)
     if plan.limits.page_timeout_s * 1e3 <= SLOW_MS or not _blocks_are_fixed(plan) or are_of_rounds(loads):
         return []
     found = (_compare_tails(plan, one, _samples(grouped, one, outcome)) for one in _list_pairs(plan))
@@ -107,7 +107,7 @@ def shifts(plan: Plan, loads: Sequence[LoadRow]) -> list[ShiftResult]:
     """Compare quantiles of the primary outcome, given enough pairs for the interval of any quantile."""
     if not _blocks_are_fixed(plan):
         return []
-    outcome, grouped = OUTCOMES[plan.analysis.primary], group_by_condition(loads)
+    outcome, grouped = find_outcome(plan.analysis.primary), group_by_condition(loads)
     found = []
     for pair in _list_pairs(plan):
         samples = _samples(grouped, pair, outcome, both_failed=not is_live(plan))

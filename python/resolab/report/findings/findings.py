@@ -15,7 +15,7 @@ from resolab.stats import Equivalence, Estimate, FalseAlarms, QuantileDifference
 from resolab.store import Manifest
 from resolab.store.connections.hellos import HelloRow
 from resolab.store.connections.loads import LoadConnectionsRow
-from resolab.store.outcomes import OUTCOMES, LoadOutcome
+from resolab.store.outcomes import LoadOutcome, find_outcome
 from resolab.store.rows import BrowserRow, FailureRow, FlagRow, HandshakeRow, LatenessRow, LoadRow
 
 
@@ -276,7 +276,7 @@ class Findings:
     @property
     def primary(self) -> OutcomeFindings:
         """The findings about the plan's primary outcome."""
-        return self.find_outcome(OUTCOMES[self.plan.analysis.primary]) or self.plt
+        return self.find_outcome(find_outcome(self.plan.analysis.primary)) or self.plt
 
     @property
     def rtt_ms(self) -> dict[str, float]:

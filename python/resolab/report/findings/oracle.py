@@ -70,9 +70,13 @@ class Oracle:
     def predict_wait_before_request_ms(self, condition: Condition) -> float:
         """Return the wait before a page load's first request: lookup at the resolver's distance, and page handshake.
 
-        For an exchange, the wait for the response. For a fetch, the wait before the request of its document; a request
-        in the flight of the query leaves a round trip before the answer.
+        For a study, its own closed form. For an exchange, the wait for the response. For a fetch,
+        the wait before the request of its document; a request in the flight of the query leaves a round trip before the
+        answer.
         """
+        if self.plan.study is not None:
+            rtt_ms = self.rtt_ms[condition.profile] + condition.resolver_extra_rtt_ms
+            return self.plan.study.predict_ms(condition, rtt_ms)
         lookup = lookup_round_trips(
             condition.dns_transport, condition.requested_dns_handshake_mode, condition.dns_connection_state
         )

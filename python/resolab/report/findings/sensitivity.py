@@ -15,7 +15,7 @@ from resolab.report.findings.estimators import choose_estimators
 from resolab.report.findings.findings import Sensitivity
 from resolab.report.findings.page_loads import group_by_condition, pair_samples
 from resolab.stats import Estimate
-from resolab.store.outcomes import OUTCOMES
+from resolab.store.outcomes import find_outcome
 from resolab.store.rows import LoadRow
 
 ALL, UNFLAGGED, REACHED = "all loads", "without flagged trials", "only handshakes that were reached"
@@ -64,7 +64,7 @@ def sensitivities(plan: Plan, loads: Sequence[LoadRow]) -> list[Sensitivity]:
 
 
 def _estimate(plan: Plan, one: PlannedComparison, grouped: Mapping[str, Sequence[LoadRow]]) -> Estimate:
-    outcome = OUTCOMES[plan.analysis.primary]
+    outcome = find_outcome(plan.analysis.primary)
     pair = pair_samples(
         outcome, grouped.get(one.treatment.id, []), grouped.get(one.baseline.id, []), both_failed=not is_live(plan)
     )

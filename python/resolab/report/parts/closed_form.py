@@ -44,7 +44,8 @@ class _Row:
 
 def build_closed_form_table(findings: Findings) -> NamedTable | None:
     """Show the outcomes that the closed form predicts beside it; `None` for page loads without known bytes."""
-    outcomes = (findings.find_outcome(one) for one in _PREDICTED)
+    study = findings.plan.study
+    outcomes = [findings.plt] if study is not None else [findings.find_outcome(one) for one in _PREDICTED]
     rows = [
         _Row(found, pair, expected)
         for found in outcomes
@@ -57,7 +58,8 @@ def build_closed_form_table(findings: Findings) -> NamedTable | None:
     has_bytes = any(row.expected.bytes_ms is not None for row in rows)
     if not rows or (not has_bytes and findings.plan.kind is TrialKind.PAGE_LOAD):
         return None
-    note = _note(rows, findings.plan.kind) if has_bytes else _note_of_round_trips(rows)
+    formula = _ROUND_TRIPS if study is None else study.declaration.closed_form
+    note = _note(rows, findings.plan.kind) if has_bytes else _note_without_bytes(rows, formula)
     table = Table(_COLUMNS, [_words(findings, row) for row in rows], frozenset((0, 1, 2, 3, 4, 10)))
     return NamedTable("closed_form", "Against the closed form", table, [_numbers(row) for row in rows], note)
 
@@ -138,11 +140,14 @@ def _note(rows: Sequence[_Row], kind: TrialKind) -> str:
     )
 
 
-def _note_of_round_trips(rows: Sequence[_Row]) -> str:
+_ROUND_TRIPS = "round trips of look-up and handshakes times RTT"
+
+
+def _note_without_bytes(rows: Sequence[_Row], formula: str) -> str:
     own = [holds for row in rows if (holds := row.holds(row.expected.round_trips_ms)) is not None]
     return (
-        f"The interval of the paired difference holds the closed form: {sum(own)} of {len(own)}. Closed form: round "
-        "trips of look-up and handshakes times RTT. It knows nothing of bytes, of the client's own work, of queues and "
+        f"The interval of the paired difference holds the closed form: {sum(own)} of {len(own)}. Closed form: "
+        f"{formula}. It knows nothing of bytes, of the client's own work, of queues and "
         "of loss; the column of what is left over holds all of these."
     )
 

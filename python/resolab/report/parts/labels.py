@@ -4,8 +4,8 @@ For: equal labels of a condition in figures, tables and sentences. Not for: spel
 """
 
 from resolab.plan import Condition, Plan
-from resolab.plan.condition import DECLARED
-from resolab.plan.factors import OPTIONAL_FACTORS, applies, format_level
+from resolab.plan.factors import FREE_NAMES, OPTIONAL_FACTORS, applies, format_level
+from resolab.plan.kind import list_factors_of_kind
 from resolab.plan.live.network import LEVELS
 from resolab.plots import combination_label, level_label, transport_label
 from resolab.records import TrialKind
@@ -73,7 +73,7 @@ def list_constant_factors(findings: Findings) -> list[str]:
         for factor in OPTIONAL_FACTORS
         if factor not in findings.varying
         and factor not in elsewhere
-        and DECLARED[factor].belongs_to(findings.plan.kind)
+        and factor in list_factors_of_kind(findings.plan.kind, findings.plan.study)
         and any(applies(factor, one) for one in conditions)
     }
     # Of a factor the plan does not name there are several where a browser preset decides.
@@ -86,5 +86,5 @@ _OF_THE_LAB = frozenset(OPTIONAL_FACTORS) - frozenset(LEVELS)
 
 def _level(factor: str, condition: Condition) -> str:
     word = format_level(getattr(condition, factor), factor)
-    # A resolver's name stands for itself.
-    return word if factor == "resolver" else level_label(factor, word)
+    # Names of resolvers, and the words of studies, stand for themselves.
+    return word if factor in FREE_NAMES else level_label(factor, word)

@@ -12,14 +12,14 @@ from resolab.report.parts.labels import name_combination
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, both_text, percent_text
 from resolab.stats import Estimate
-from resolab.store.outcomes import OUTCOMES
+from resolab.store.outcomes import find_outcome
 
 NAME = "sensitivity"
 
 
 def sensitivity_table(findings: Findings) -> NamedTable:
     """List every comparison for each choice of its loads."""
-    outcome, estimand = OUTCOMES[findings.plan.analysis.primary], findings.plan.analysis.estimand
+    outcome, estimand = find_outcome(findings.plan.analysis.primary), findings.plan.analysis.estimand
     choices = list_choices(findings.plan)
     heads = [part for name in choices for part in (name, "pairs")]
     columns = ("page", "profile", "treatment", "against", *heads, "says")

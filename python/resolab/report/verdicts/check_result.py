@@ -11,7 +11,7 @@ from resolab.checks.decision import Interval, Verdict
 from resolab.plan import PlannedComparison
 from resolab.plan.expectation import Expectation
 from resolab.stats import BlocksNeeded
-from resolab.store.outcomes import OUTCOMES
+from resolab.store.outcomes import find_outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,4 +45,4 @@ class CheckResult:
     @property
     def reference_spread_ms(self) -> float | None:
         """The largest spread of a quiet machine; `None` for checks without a spread and unmeasured outcomes."""
-        return None if self.spread_ms is None else OUTCOMES[self.expectation.outcome].quiet_spread_ms
+        return None if self.spread_ms is None else find_outcome(self.expectation.outcome).quiet_spread_ms

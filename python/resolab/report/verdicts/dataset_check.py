@@ -18,7 +18,7 @@ from resolab.report.findings.dataset_plan import read_plan
 from resolab.report.verdicts.check_result import CheckResult
 from resolab.report.verdicts.verdicts import check_copies, check_expectations, is_sequential
 from resolab.store import Dataset, Manifest, RunStatus, ensure_tables, open_dataset
-from resolab.store.outcomes import OUTCOMES
+from resolab.store.outcomes import find_outcome
 
 BUSY_RATIO = 2.0
 """A spread this many times the reference marks a busy machine."""
@@ -118,4 +118,4 @@ def _sum_seconds(one: CheckResult, trials: Iterable[_Trial]) -> float:
 
 def outcome_label(one: CheckResult) -> str:
     """Return the outcome of a check for people."""
-    return OUTCOMES[one.expectation.outcome].label
+    return find_outcome(one.expectation.outcome).label

@@ -33,7 +33,7 @@ from resolab.stats import (
     estimate_paired_difference,
     measure_spread,
 )
-from resolab.store.outcomes import OUTCOMES, is_usable
+from resolab.store.outcomes import find_outcome, is_usable
 from resolab.store.rows import LoadRow
 
 
@@ -82,7 +82,7 @@ def _check(
 def _check_time(
     plan: Plan, one: Expectation, pair: PlannedComparison, own: Sequence[LoadRow], other: Sequence[LoadRow]
 ) -> CheckResult:
-    blocks, treatment, baseline = pair_blocks(OUTCOMES[one.outcome], own, other)
+    blocks, treatment, baseline = pair_blocks(find_outcome(one.outcome), own, other)
     interval_of = _choose_intervals(plan)
     rule = PowerRule(at_any_look=is_sequential(plan))
     differences = subtract_scaled(treatment, baseline, 0.0, 1.0)
@@ -105,7 +105,7 @@ def _pair_arms(
     one: Expectation, pair: PlannedComparison, grouped: Mapping[str, Sequence[LoadRow]]
 ) -> tuple[Sample, Sample]:
     arms = (grouped.get(arm.id, []) for arm in (pair.treatment, pair.baseline))
-    return pair_samples(OUTCOMES[one.outcome], *arms)
+    return pair_samples(find_outcome(one.outcome), *arms)
 
 
 def _choose_intervals(plan: Plan) -> IntervalRule:
@@ -128,7 +128,7 @@ def _check_failures(
 
 
 def _check_share(one: Expectation, pair: PlannedComparison, usable: Sequence[LoadRow]) -> CheckResult:
-    contributed = (OUTCOMES[one.outcome].contribution(load) for load in usable)
+    contributed = (find_outcome(one.outcome).contribution(load) for load in usable)
     values_ms = [told.value_ms for told in contributed if told is not None]
     found = judge_share(one, values_ms)
     return CheckResult(

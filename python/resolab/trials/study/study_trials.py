@@ -1,0 +1,59 @@
+"""The trials of a study: its declaration with the function that runs one trial, and what goes in and out of it.
+
+For: the object `TRIALS` of a study's module `trials`. Not for: the steps common to all trials (`runner`).
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from resolab.engine import ResolverTarget
+from resolab.lab import layout
+from resolab.lab.lab import Lab, add_no_tables
+from resolab.plan import Condition, Plan
+from resolab.plan.study import StudyDeclaration
+from resolab.records import Failure, Record, TrialFlag
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTrial:
+    """The input of a trial: the running lab with the condition in force, and the plan's settings of the study."""
+
+    lab: Lab
+    plan: Plan
+    condition: Condition
+    settings: Any
+    seed: int
+    """The seed of random choices, the same for all trials of a block."""
+
+    @property
+    def resolver(self) -> ResolverTarget:
+        """Return the lab's resolver over the condition's transport."""
+        return layout.resolver(self.condition.dns_transport, self.lab.ca_file, self.plan.key_exchange.client)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyResult:
+    """The output of a trial; after a failure all its values are null."""
+
+    values: Mapping[str, float]
+    """Values by name with unit: each declared time as `NAME_ms`, and any counts and bytes."""
+    limit_ms: float
+    """The limit of the times: a failed trial counts as at least this long."""
+    records: Sequence[Record] = ()
+    """Further records of the trial, as of its queries."""
+    failure: Failure | None = None
+    failure_detail: str | None = None
+    flags: Sequence[TrialFlag] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTrials:
+    """A study's trials."""
+
+    declaration: StudyDeclaration
+    run: Callable[[StudyTrial], Awaitable[StudyResult]]
+    """Runs the client of one trial in the client's host."""
+    add_tables: Callable[[Plan, Path], str] = add_no_tables
+    """Returns further tables of the edge's configuration, as TOML; files go into the given folder."""

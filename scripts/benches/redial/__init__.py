@@ -1,1 +1,0 @@
-"""The cost of closing idle connections: `scripts/bench redial`."""
