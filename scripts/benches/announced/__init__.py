@@ -1,1 +1,1 @@
-"""Names of a document, announced early: `scripts/bench announced` (docs/method/announced-names.md)."""
+"""Savings of real pages by announced names (docs/method/announced-names.md): `scripts/bench announced`."""

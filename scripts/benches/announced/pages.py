@@ -8,15 +8,24 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from benches.announced.figures import NAME_DELAYS_MS, AnnouncementBench
 from benches.common.corpus import page_models
 from benches.common.part import BenchPart
+from benches.common.progress import Progress
 from benches.dns.cold import rates
 from resolab.pages.model import PageModel
 from resolab.pages.path import AnnouncementMode, predict_lookups
 
 TRANSPORT = "doh"
+NAME_DELAYS_MS = (0.0, 60.0)
 SOME_MS = 5.0
+
+
+@dataclass(frozen=True)
+class AnnouncementBench:
+    """The settings of a computation."""
+
+    progress: Progress
+    profile: str
 
 
 @dataclass(frozen=True)
