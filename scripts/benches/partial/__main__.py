@@ -1,9 +1,7 @@
-"""Query twenty names in a single message and in twenty messages; print times, bytes and packets.
+"""Query twenty names in a single message and in twenty messages; print the bytes of each layer, and packets.
 
-One of the names is slow.
-
-For: `scripts/bench partial`, the figures of docs/method/partial-responses.md. Runs the measured build, or RESOLAB_CORE.
-Not for: studies (see plans). Exit code 1 when a figure misses its limit.
+For: `scripts/bench partial`, the bytes of docs/method/partial-responses.md. Runs the measured build, or RESOLAB_CORE.
+Not for: times (the plan `partial`). Exit code 1 when a figure misses its closed form.
 """
 
 import argparse
@@ -13,11 +11,11 @@ from pathlib import Path
 from benches.common import program
 from benches.common.progress import Progress
 from benches.dns.cold import TRANSPORTS
-from benches.partial import drawn, figures, loss, sizes
-from benches.partial.figures import PartialResponseBench
+from benches.partial import sizes
+from benches.partial.sizes import PartialResponseBench
 
 PROGRAM = "bench partial"
-PARTS = {"names": figures, "bytes": sizes, "drawn": drawn, "loss": loss}
+PARTS = {"bytes": sizes}
 
 
 def main() -> int:

@@ -7,14 +7,16 @@ expectation (`expected_bytes`).
 import asyncio
 import statistics
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from benches.common.part import BenchPart
-from benches.dns.cold import pause_ms, rates
-from benches.partial import closed_form, expected_bytes, testbed
-from benches.partial.figures import PartialResponseBench, TransportCell, ask_cells, cells_of
+from benches.common.progress import Progress
+from benches.dns.cold import cells, pause_ms, rates
+from benches.partial import expected_bytes, testbed
 from benches.partial.layers import Layers
 from benches.partial.testbed import TURN_COUNT, NamesExchange
+from resolab.protocols import cold_exchange_round_trips
 from resolab.records import DnsTransport
 
 ARMS = ("one message", "one by one")
@@ -23,9 +25,38 @@ DISSECTION_S = 3.0
 UDP_HEADERS_BYTES = 20 + 8
 
 
+@dataclass(frozen=True)
+class PartialResponseBench:
+    """The settings of a measurement."""
+
+    scratch: Path
+    """The temporary folder of this run, removed at the end."""
+    progress: Progress
+    profile: str
+    transports: Sequence[str]
+    names_count: int
+    delay_ms: float
+    rounds_count: int
+
+
+@dataclass(frozen=True)
+class TransportCell:
+    """A transport with a handshake."""
+
+    transport: str
+    handshake: str
+    in_message: Sequence[NamesExchange]
+    one_by_one: Sequence[NamesExchange]
+
+
 def estimate_s(bench: PartialResponseBench) -> float:
     """Estimate the duration, in s."""
-    return sum(_cell_s(bench, *cell) for cell in cells_of(bench))
+    return sum(_cell_s(bench, *cell) for cell in _list_cells(bench))
+
+
+def _list_cells(bench: PartialResponseBench) -> list[tuple[str, str]]:
+    """List each transport with each handshake."""
+    return [(one, handshake) for handshake, some in cells(bench.transports).items() for one in some]
 
 
 def _rounds_count(bench: PartialResponseBench) -> int:
@@ -34,13 +65,27 @@ def _rounds_count(bench: PartialResponseBench) -> int:
 
 def _cell_s(bench: PartialResponseBench, transport: str, handshake: str) -> float:
     count = _rounds_count(bench)
-    round_ms = closed_form.round_trips(transport, handshake) * rates(bench.profile).rtt_ms + pause_ms(bench.profile)
+    round_ms = cold_exchange_round_trips(transport, handshake) * rates(bench.profile).rtt_ms + pause_ms(bench.profile)
     return 2 * (count * round_ms / 1e3 + testbed.estimate_closing_s(bench.profile, count) + DISSECTION_S)
 
 
 def measure(bench: PartialResponseBench) -> list[BenchPart]:
     """Measure every cell over a common path."""
-    return [_part(bench, asyncio.run(ask_cells(bench, _rounds_count(bench), _cell_s, with_layers=True)))]
+    return [_part(bench, asyncio.run(_measure(bench)))]
+
+
+async def _measure(bench: PartialResponseBench) -> list[TransportCell]:
+    """Query in every cell over a common path, one name of each message late."""
+    found = []
+    delays_ms = [*[0.0] * (bench.names_count - 1), bench.delay_ms]
+    async with testbed.run_bed(bench.profile, delays_ms, bench.scratch) as bed:
+        for handshake, transports in cells(bench.transports).items():
+            async with bed.edge(handshake):
+                for transport in transports:
+                    bench.progress.step(f"{transport}, {handshake}", _cell_s(bench, transport, handshake))
+                    arms = await bed.ask(transport, handshake, _rounds_count(bench))
+                    found.append(TransportCell(transport, handshake, *arms))
+    return found
 
 
 def _part(bench: PartialResponseBench, found: Sequence[TransportCell]) -> BenchPart:

@@ -48,11 +48,6 @@ class NamesExchange:
     layers: Directions | None = field(default=None, repr=False)
     """The bytes by purpose, down and up; `None` without dissected packets."""
 
-    @property
-    def times_ms(self) -> list[float]:
-        """The response time of each name, sorted."""
-        return sorted((one.query_response_time_ns or 0) / 1e6 for one in self.records)
-
     def ip_bytes(self, *, up: bool) -> int:
         """Return the bytes of all packets in a direction."""
         return sum(one.ip_bytes for one in self.crossings if one.up == up)
@@ -85,41 +80,33 @@ class PartialPath:
             self.ca_file[:] = [ca_file]
             yield
 
-    async def ask(
-        self, transport: str, handshake: str, count: int, *, with_layers: bool = False
-    ) -> tuple[list[NamesExchange], list[NamesExchange]]:
-        """Query in one message and one by one, `count` times each, in turns; dissect packets if requested."""
+    async def ask(self, transport: str, handshake: str, count: int) -> tuple[list[NamesExchange], list[NamesExchange]]:
+        """Query in one message and one by one, `count` times each, in turns; dissect the packets."""
         arms: tuple[list[NamesExchange], list[NamesExchange]] = ([], [])
         turns = itertools.count()
         while left := count - len(arms[0]):
             number = next(turns)
             for one_by_one in ((False, True), (True, False))[number % 2]:
                 turn_count = min(left, TURN_COUNT)
-                turn = await self._turn(
-                    transport, handshake, turn_count, one_by_one=one_by_one, with_layers=with_layers
-                )
+                turn = await self._turn(transport, handshake, turn_count, one_by_one=one_by_one)
                 arms[one_by_one].extend(turn)
         return arms
 
-    async def _turn(
-        self, transport: str, handshake: str, count: int, *, one_by_one: bool, with_layers: bool
-    ) -> list[NamesExchange]:
+    async def _turn(self, transport: str, handshake: str, count: int, *, one_by_one: bool) -> list[NamesExchange]:
         capture, key_log = self.folder / "turn.pcapng", self.folder / "keys.log"
         await self.path.process.command(lambda number: PathStartCapture(id=number, file=str(capture)))
-        records = await asyncio.to_thread(
-            self._query, transport, handshake, count, key_log if with_layers else None, one_by_one=one_by_one
-        )
+        records = await asyncio.to_thread(self._query, transport, handshake, count, key_log, one_by_one=one_by_one)
         # What closes the last connection is still on its way, then what is said to that, then what TCP makes of it.
         await asyncio.sleep(estimate_closing_s(self.profile, count))
         await self.path.process.command(lambda number: PathStopCapture(id=number))
         crossings = path_capture.read(capture)
-        taken_apart = layers.read(capture, key_log) if with_layers else {}
+        taken_apart = layers.read(capture, key_log)
         capture.unlink()
         key_log.unlink(missing_ok=True)
         return _exchanges(records, crossings, count, taken_apart)
 
     def _query(
-        self, transport: str, handshake: str, count: int, key_log: Path | None, *, one_by_one: bool
+        self, transport: str, handshake: str, count: int, key_log: Path, *, one_by_one: bool
     ) -> list[QueryRecord]:
         command = [*engine.enter_prefix(self.path.ready.pid, "client"), str(engine.find_core()), "query"]
         command += ["--connection", "cold", "--handshake", handshake, "--count", str(count), "--ca", self.ca_file[0]]
@@ -128,7 +115,7 @@ class PartialPath:
         command += ["--questions-per-message", str(len(self.qnames)), *(["--one-by-one"] if one_by_one else [])]
         limit_s = QUERY_TIMEOUT_S * (count + 1)
         command += self.qnames
-        environment = os.environ | ({} if key_log is None else {"SSLKEYLOGFILE": str(key_log)})
+        environment = os.environ | {"SSLKEYLOGFILE": str(key_log)}
         done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, timeout=limit_s, check=True)
         decoder = msgspec.json.Decoder(Record)
         return [one for one in map(decoder.decode, done.stdout.splitlines()) if isinstance(one, QueryRecord)]

@@ -19,8 +19,8 @@ from resolab.store.study_values import StudyValuesRow, read_study_values
 from resolab.studies.announced import model
 from resolab.studies.announced.trials import find_case
 
-LIMIT_MS = 2.0
-"""The limit of the median wait beyond the closed form, in either direction."""
+LIMIT_MS = 3.0
+"""The limit of the median wait beyond the closed form, which knows no bytes."""
 FITTING_COUNT = 8
 """The number of answers fitting into a first window of ten segments (RFC 6928) beside the document. With more answers,
 the waits hold a window's round trips, missing in the closed form."""

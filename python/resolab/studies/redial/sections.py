@@ -7,7 +7,7 @@ sections of every dataset.
 from dataclasses import dataclass
 
 from resolab.plan import Condition, Plan
-from resolab.plots import number_text, transport_label
+from resolab.plots import estimate_text, interval_text, number_text, transport_label
 from resolab.plots.save import Value
 from resolab.protocols import DNS_TRANSPORTS, WITHOUT_CONNECTION, cold_exchange_round_trips, has_handshake
 from resolab.report.findings.interval_level import find_level
@@ -92,7 +92,7 @@ def _words(one: RedialFigures) -> tuple[str, ...]:
         transport_label(condition.dns_transport),
         str(condition.requested_dns_handshake_mode) if has_handshake(condition.dns_transport) else "",
         str(condition.study_arm),
-        f"{100 * (share.value or 0):.1f} [{100 * (share.ci_low or 0):.1f}, {100 * (share.ci_high or 0):.1f}]",
+        f"{estimate_text(share, scale=100)} {interval_text(share, scale=100)}",
         number_text(100 * one.expected_share),
         "yes" if one.holds_share else "no",
         both_text(one.beyond_ms, 2, signed=True),
