@@ -2,14 +2,14 @@
 
 import argparse
 
-KINDS = ("pages", "profiles", "plans", "factors")
+KINDS = ("pages", "profiles", "plans", "factors", "studies")
 
 
 def add_list(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
     """Add the parser of `list`."""
     listed = commands.add_parser(
         "list",
-        help="what plans can name: pages, profiles, plans that come along, factors with their levels",
+        help="what plans can name: pages, profiles, plans that come along, factors with their levels, studies",
         description="List what plans can name. Shapes: docs/formats/page.md, profile.md, plan.md.",
     )
     listed.add_argument("what", choices=KINDS)

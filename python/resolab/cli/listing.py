@@ -1,4 +1,4 @@
-"""`resolab list`: the pages, profiles, plans and factors available to a plan, each with a description.
+"""`resolab list`: the pages, profiles, plans, factors and studies available to a plan, each with a description.
 
 For: finding a name without opening folders. Not for: the content of a page, profile or plan.
 """
@@ -6,6 +6,7 @@ For: finding a name without opening folders. Not for: the content of a page, pro
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 
 from rich.table import Table
@@ -17,7 +18,9 @@ from resolab.pages.file import read_model
 from resolab.plan import Corpus, access_rtt_ms
 from resolab.plan.condition import DECLARED
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, format_level, list_allowed_words
+from resolab.plan.study import find_study, list_studies
 from resolab.records import TrialKind
+from resolab.toml_text import value_text
 
 Row = Mapping[str, object]
 _DIGITS = 10_000
@@ -26,15 +29,17 @@ _NAMED_ELSEWHERE = {
     "page": "resolab list pages",
     "profile": "resolab list profiles",
     "resolver": "names of [resolvers.NAME] in a live plan",
-    "study_arm": "words of the study in [study] name",
-    "study_case": "words of the study in [study] name",
+    "study_arm": "resolab list studies",
+    "study_case": "resolab list studies",
 }
 
 
 def run(what: str, *, as_json: bool) -> int:
     """Print the list of one kind of name."""
     rows = list(
-        {"pages": _pages, "profiles": _profiles, "plans": _plans, "factors": _factors}[what](Corpus.from_project())
+        {"pages": _pages, "profiles": _profiles, "plans": _plans, "factors": _factors, "studies": _studies}[what](
+            Corpus.from_project()
+        )
     )
     if as_json:
         for row in rows:
@@ -108,6 +113,19 @@ def _factors(_corpus: Corpus) -> Iterator[Row]:
         default = format_level(OPTIONAL_FACTORS[factor], factor) if factor in OPTIONAL_FACTORS else None
         yield {"factor": factor, "needed": factor in FACTORS, "levels": _levels(factor), "default": default} | {
             "kinds": _kinds(factor)
+        }
+
+
+def _studies(_corpus: Corpus) -> Iterator[Row]:
+    for name in list_studies():
+        found = find_study(name)
+        yield {
+            "study": name,
+            "arms": list(found.arms),
+            "cases": list(found.cases),
+            "factors": list(found.factors),
+            "settings": [f"{one.name} = {value_text(one.default)}" for one in fields(found.settings)],
+            "outcomes": [f"{name}.{one.name}" for one in found.times],
         }
 
 

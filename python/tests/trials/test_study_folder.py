@@ -15,8 +15,8 @@ from resolab.campaign.run import make_trial_runner
 from resolab.cli.main import main
 from resolab.errors import ConfigurationError
 from resolab.fleet.job import FleetRun
-from resolab.fleet.results.bundle import pack, unpack
-from resolab.fleet.results.order_check import build_expected_block
+from resolab.fleet.results.assemble import assemble
+from resolab.fleet.results.bundle import pack
 from resolab.fleet.vantage_run import read_vantage_plan
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.records import StudyValueRecord, TrialRecord
@@ -148,20 +148,29 @@ def test_killed_and_resumed_it_leaves_what_an_unkilled_run_leaves(tmp_path: Path
     assert load_manifest(killed).resume_count == 1
 
 
-def test_a_fleet_takes_its_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fleet_of_two_makes_one_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provenance, "_commit", lambda: "c0ffee")
     plan = plan_of()
     ground = provenance.describe_provenance(plan, Corpus.from_project(), manifests.versions_now(plan))
     fleet = FleetRun(
-        id="fleet-1", plan_name=plan.name, plan_text=PLAN, seed=plan.seed, blocks=2, ground=ground, vantages=["fra"],
-        created_unix_ns=1,
+        id="fleet-1", plan_name=plan.name, plan_text=PLAN, seed=plan.seed, blocks=2, ground=ground,
+        vantages=["fra", "syd"], created_unix_ns=1,
     )  # fmt: skip
-    spool = tmp_path / "spool"
-    run_block(read_vantage_plan(fleet, "fra"), spool, Console(quiet=True), 1, make_trial_runner, fleet_run=fleet.id)
-    pack(spool, 1, tmp_path / "block.tar.gz")
-    manifest = unpack(tmp_path / "block.tar.gz", tmp_path / "out", build_expected_block(fleet, "fra", 1))
-    assert manifest.vantage_point == "fra"
-    assert len(find_finished_trials(tmp_path / "out")) == 4
+    bundles: dict[str, dict[int, Path]] = {}
+    for vantage in fleet.vantages:
+        for block in range(2):
+            spool = tmp_path / vantage / str(block)
+            run_block(
+                read_vantage_plan(fleet, vantage), spool, Console(quiet=True), block, make_trial_runner,
+                fleet_run=fleet.id,
+            )  # fmt: skip
+            file = tmp_path / f"{vantage}-{block}.tar.gz"
+            pack(spool, block, file)
+            bundles.setdefault(vantage, {})[block] = file
+    assemble(fleet, bundles, tmp_path / "dataset")
+    build_report(tmp_path / "dataset")
+    assert len(find_finished_trials(tmp_path / "dataset")) == 2 * 2 * 4
+    assert "Heads or tails" in (tmp_path / "dataset/report/index.html").read_text("utf-8")
 
 
 def test_its_report_has_intervals_the_closed_form_and_its_own_section(tmp_path: Path) -> None:
