@@ -24,7 +24,11 @@ number=$(flock "$CALLS.lock" sh -c 'echo "$1" >> "$CALLS"; wc -l < "$CALLS"' sh 
 case "${0##*/} $*" in "${FAILING:-nothing}"*) exit 1 ;; esac
 install_at() { mkdir -p "$(dirname "$1")" && cp "$STAND_IN" "$1" && chmod 755 "$1"; }
 case "${0##*/} $*" in
+    dpkg-query*"${MISSING:-nothing}"*) printf 'not-installed' ;;
     dpkg-query*) printf 'install ok installed' ;;
+    'apt-get -q update')
+        [ "$(grep -c '^apt-get -q update' "$CALLS")" -gt "${LOCKED_TIMES:-0}" ] && exit 0
+        echo 'E: Unable to lock directory /var/lib/apt/lists/' >&2; exit 100 ;;
     'rustc --version') echo 'rustc 1.95.0 (stand-in)' ;;
     'python3 -V') echo 'Python 3.11.7' ;;
     'python3 -m venv --clear '*) rm -rf "$4"; install_at "$4/bin/python" ;;
@@ -215,6 +219,28 @@ def count_until(checkout: Checkout, call: str) -> int:
         shutil.rmtree(checkout.folder / part)
         shutil.copytree(kept / part, checkout.folder / part, symlinks=True)
     return next(number for number, line in enumerate(lines, 1) if line.startswith(call))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="others need sudo for packages")
+def test_package_lists_locked_by_another_are_waited_for(checkout: Checkout) -> None:
+    assert checkout.run(MISSING="libnss3-tools", LOCKED_TIMES="1") == 0
+    assert [one for one in checkout.calls if one.startswith("apt-get")] == [
+        "apt-get -q update",
+        "apt-get -q update",
+        "apt-get -qy -o DPkg::Lock::Timeout=120 install --no-install-recommends libnss3-tools",
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="others need sudo for packages")
+def test_package_lists_locked_for_good_end_the_set_up(checkout: Checkout) -> None:
+    assert checkout.run(MISSING="libnss3-tools", LOCKED_TIMES="9", RESOLAB_SETUP_LOCK_TRIES="2") == 4
+    assert checkout.calls.count("apt-get -q update") == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="others need sudo for packages")
+def test_package_lists_that_fail_otherwise_end_the_set_up_at_once(checkout: Checkout) -> None:
+    assert checkout.run(MISSING="libnss3-tools", FAILING="apt-get -q update") == 4
+    assert checkout.calls.count("apt-get -q update") == 1
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root writes the file of services")
