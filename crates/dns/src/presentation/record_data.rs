@@ -11,7 +11,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hickory_proto::rr::{RData, Record};
 use hickory_proto::serialize::binary::{BinEncodable, BinEncoder, NameEncoding};
-use std::fmt::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// A part of record data, with its wire form and its text form.
@@ -139,7 +138,7 @@ fn generic(data: &[u8]) -> String {
     if data.is_empty() {
         return "\\# 0".to_owned();
     }
-    format!("\\# {} {}", data.len(), hex(data))
+    format!("\\# {} {}", data.len(), special::hex(data))
 }
 
 fn write_fields(parts: &[RecordField], data: &[u8]) -> Option<String> {
@@ -168,11 +167,13 @@ impl<'a> UnreadRecordData<'a> {
             RecordField::Word => word(self.string().filter(|bytes| !bytes.is_empty())?),
             RecordField::Texts => return self.write_texts(words),
             RecordField::RestText => quote(self.rest()),
-            RecordField::RestHex => some(hex(self.rest()))?,
+            RecordField::RestHex => some(special::hex(self.rest()))?,
             RecordField::RestBase64 => some(STANDARD.encode(self.rest()))?,
             RecordField::Instant => special::instant(u32::from_be_bytes(self.take()?)),
             RecordField::Types => return self.write_types(words),
-            RecordField::Salt => some(hex(self.string()?)).unwrap_or_else(|| "-".to_owned()),
+            RecordField::Salt => {
+                some(special::hex(self.string()?)).unwrap_or_else(|| "-".to_owned())
+            }
             RecordField::Hash => some(special::base32hex(self.string()?))?,
             RecordField::Service => return service::write_parameters(self.rest(), words),
             RecordField::Octets(count) => special::octets(self.bytes(count)?),
@@ -247,14 +248,6 @@ impl<'a> UnreadRecordData<'a> {
 
 fn some(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    let mut digits = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        write!(digits, "{byte:02X}").expect("a string takes all");
-    }
-    digits
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Text forms of record data used by few types. Not for: the choice of types (`record_data`).
 
-use super::record_data::hex;
+use std::fmt::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 const DAY_S: u32 = 86_400;
@@ -25,6 +25,15 @@ fn date(day: u32) -> (u32, u32, u32) {
     let month = if march < 10 { march + 3 } else { march - 9 };
     let is_next_year = u32::from(month <= 2);
     (year + era * 400 + is_next_year, month, day)
+}
+
+/// Encodes bytes as hexadecimal digits (RFC 4648 section 8).
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let mut digits = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        write!(digits, "{byte:02X}").expect("a string takes all");
+    }
+    digits
 }
 
 /// Encodes base 32 with the hexadecimal alphabet, without padding (RFC 4648 section 7).

@@ -2,11 +2,9 @@
 //! retransmissions. They are read on demand and add no cost to measured times.
 //! Not for: the parameters negotiated by the handshake, see `setup`.
 
-use super::tcp_end::TcpEnd;
+use super::tcp_end::{TcpEnd, tcp_info};
 use super::tcp_options::TcpOptions;
-use std::mem;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
-use std::ptr;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -157,23 +155,6 @@ impl TcpProbe {
         let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
         tcp_info(borrowed).map(|info| read_tcp_info(&info, self.options))
     }
-}
-
-pub(super) fn tcp_info(socket: impl AsFd) -> Option<libc::tcp_info> {
-    let mut length = mem::size_of::<libc::tcp_info>() as libc::socklen_t;
-    // SAFETY: all zeros is a valid tcp_info, which has integers only.
-    let mut info: libc::tcp_info = unsafe { mem::zeroed() };
-    // SAFETY: the kernel writes at most `length` bytes into `info`.
-    let result = unsafe {
-        libc::getsockopt(
-            socket.as_fd().as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_INFO,
-            ptr::from_mut(&mut info).cast(),
-            &raw mut length,
-        )
-    };
-    (result == 0).then_some(info)
 }
 
 #[cfg(test)]

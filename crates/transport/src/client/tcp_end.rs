@@ -3,11 +3,12 @@
 //! buffered bytes.
 //! Not for: ending the protocol on the connection.
 
-use super::path_facts::tcp_info;
 use socket2::SockRef;
 use std::io;
+use std::mem;
 use std::net::Shutdown;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::ptr;
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -43,11 +44,28 @@ impl TcpEnd {
     }
 }
 
+/// Reads the kernel's facts about a TCP socket; `None` for another socket.
+pub(super) fn tcp_info(socket: impl AsFd) -> Option<libc::tcp_info> {
+    let mut length = mem::size_of::<libc::tcp_info>() as libc::socklen_t;
+    // SAFETY: all zeros is a valid tcp_info, which has integers only.
+    let mut info: libc::tcp_info = unsafe { mem::zeroed() };
+    // SAFETY: the kernel writes at most `length` bytes into `info`.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            ptr::from_mut(&mut info).cast(),
+            &raw mut length,
+        )
+    };
+    (result == 0).then_some(info)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::ErrorKind;
-    use std::os::fd::AsFd;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpStream};
     use tokio::time::timeout;
