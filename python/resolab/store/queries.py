@@ -53,7 +53,8 @@ FROM trials AS t LEFT JOIN (SELECT * FROM fetches WHERE purpose = 'measured') AS
 ORDER BY t.block, t.position
 """  # noqa: S608 - names of `outcomes`
 
-# A trial of a study as a row like a load's: its times are the study's values with this unit.
+# A trial of a study as a row like a load's: its times are the study's values with a limit; the study itself flags a
+# handshake other than requested.
 MEASURED_STUDIES = """
 WITH times AS (
     SELECT v.trial_id, max(v.limit_ms) AS limit_ms, any_value(v.failure) AS failure,
@@ -65,7 +66,9 @@ WITH times AS (
 )
 SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, '' AS http_version,
        t.requested_dns_handshake_mode AS requested_handshake_mode, '' AS resolver_path,
-       v.trial_id IS NOT NULL AS loaded, t.requested_dns_handshake_mode AS handshake_mode,
+       v.trial_id IS NOT NULL AS loaded,
+       CASE WHEN NOT list_contains(t.flags, 'dns_handshake_mismatch') THEN t.requested_dns_handshake_mode END
+           AS handshake_mode,
        v.limit_ms, v.failure, t.flags, coalesce(v.times_ms, map([], [])) AS times_ms,
        t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode,
        NULL AS dns_connection_state, NULL AS dns_handshake_mode
@@ -125,6 +128,8 @@ GROUP BY t.condition HAVING count(*) = count(DISTINCT t.trial_id)
 FAILURES = """
 WITH exchange_trials AS (
     SELECT trial_id FROM trials WHERE kind = 'exchange'
+), study_trials AS (
+    SELECT trial_id, study FROM trials WHERE kind = 'study'
 ), failures AS (
     SELECT CASE WHEN measured THEN 'page load' ELSE 'warm-up load' END AS kind,
            trial_id, failure, failure_detail
@@ -146,16 +151,19 @@ WITH exchange_trials AS (
     SELECT 'fetch', trial_id, 'no_measured_load', NULL
     FROM trials WHERE kind = 'fetch' AND trial_id NOT IN (SELECT trial_id FROM fetches WHERE purpose = 'measured')
     UNION ALL
-    SELECT 'trial of ' || t.study, trial_id, any_value(v.failure), any_value(v.failure_detail)
-    FROM study_values AS v JOIN trials AS t USING (trial_id) WHERE v.failure IS NOT NULL
-    GROUP BY trial_id, t.study
+    SELECT 'trial of ' || study, trial_id, any_value(failure), any_value(failure_detail)
+    FROM study_values JOIN study_trials USING (trial_id) WHERE failure IS NOT NULL
+    GROUP BY trial_id, study
     UNION ALL
     SELECT 'trial of ' || study, trial_id, 'no_measured_load', NULL
-    FROM trials WHERE kind = 'study' AND trial_id NOT IN (SELECT trial_id FROM study_values)
+    FROM study_trials WHERE trial_id NOT IN (SELECT trial_id FROM study_values)
     UNION ALL
     SELECT purpose || ' query over ' || dns_transport, trial_id, failure, failure_detail
     FROM queries
-    WHERE failure IS NOT NULL AND NOT (purpose = 'measured' AND trial_id IN (FROM exchange_trials))
+    WHERE failure IS NOT NULL
+          AND NOT (
+              purpose = 'measured' AND trial_id IN (FROM exchange_trials UNION ALL SELECT trial_id FROM study_trials)
+          )
     UNION ALL
     SELECT protocol || ' connection at the edge', trial_id, failure, failure_detail
     FROM connections

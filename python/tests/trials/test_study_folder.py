@@ -179,6 +179,9 @@ def test_its_report_has_intervals_the_closed_form_and_its_own_section(tmp_path: 
     page = (folder / "report" / "index.html").read_text("utf-8")
     assert "Heads or tails, by trial." in page
     assert "time to the last coin" in page
+    assert "Other outcomes of the same trials" in page
+    assert "the browser told" not in page
+    assert 'id="dns"' not in page
     with (folder / "report/figures/closed_form.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {row["outcome"] for row in rows} == {"coins.last"}

@@ -41,7 +41,8 @@ def analyse(dataset: Dataset) -> Findings:
         plan=plan,
         loads=loads,
         plt=outcome_findings(plan, loads, oracle, main),
-        exchanges=[] if is_live(plan) else exchange_results(plan, dataset, rtt_ms),
+        # A study's queries are no cold exchanges alike: their arms stand in the study's own section.
+        exchanges=[] if is_live(plan) or plan.study is not None else exchange_results(plan, dataset, rtt_ms),
         failures=dataset.failures(),
         flags=dataset.flags(),
         handshakes=dataset.handshakes(),

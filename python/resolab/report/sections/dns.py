@@ -36,6 +36,6 @@ SECTION = Section(
     id="dns",
     title="Cold DNS exchange",
     link="DNS exchange",
-    applies=lambda reading: not reading.is_live,
+    applies=lambda reading: not reading.is_live and reading.plan.study is None,
     build=_build,
 )

@@ -21,6 +21,12 @@ _NOTE = (
 )
 
 
+_NOTE_OF_OUR_CLIENT = (
+    "Further times of the same trials, by our own client, with the same statistics as the main outcome. A trial that "
+    "failed is at least its limit in each of them."
+)
+
+
 def _applies(reading: Reading) -> bool:
     return bool(further_outcomes(reading.findings))
 
@@ -30,7 +36,9 @@ def _build(reading: Reading) -> SectionContent:
         Folded(f"{one.outcome.label}: {one.outcome.meaning}", list(_blocks(reading, one)))
         for one in further_outcomes(reading.findings)
     ]
-    return SectionContent([Paragraph(_NOTE, Tone.NOTE), *folded])
+    title = "" if reading.has_page_loads else "Other outcomes of the same trials"
+    note = _NOTE if reading.has_page_loads else _NOTE_OF_OUR_CLIENT
+    return SectionContent([Paragraph(note, Tone.NOTE), *folded], title=title)
 
 
 def _blocks(reading: Reading, found: OutcomeFindings) -> Iterator[Block]:
