@@ -147,7 +147,7 @@ class BoxLayout(msgspec.Struct, frozen=True, kw_only=True):
     resolvers: tuple[BoxResolver, ...]
     sites: tuple[BoxSite, ...]
     place: str | None = None
-    """The vantage point of H20 for this layout (`places`); `None`: the standard box."""
+    """The vantage point of this layout (`places`); `None`: the standard box."""
 
     def host(self, name: str) -> BoxHost:
         """Find a host by name."""

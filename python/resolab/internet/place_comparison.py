@@ -18,7 +18,8 @@ from resolab.internet.places import map_to_paper
 from resolab.protocols import transport_position
 from resolab.records import DnsTransport
 from resolab.stats import Estimate, Sample, hodges_lehmann
-from resolab.studies.h20.paper_numbers import FollowUpDifference, follow_up_difference
+from resolab.studies import find_values
+from resolab.studies.printed_places import PrintedDifference, PrintedPlaces
 
 TOLERANCE_RATIO, TOLERANCE_MS = 0.05, 1.0
 """The allowed error of a difference; the greater of both counts."""
@@ -56,8 +57,8 @@ class VantageDifference(msgspec.Struct, frozen=True, kw_only=True):
     truth_ms: float
     """The true difference from the boxes, in ms."""
     agreement: DifferenceAgreement
-    printed: FollowUpDifference | None
-    """The same difference in the follow-up of Hounsel et al., over DoH to the corresponding resolver."""
+    printed: PrintedDifference | None
+    """The same difference as printed in a study, over DoH to the corresponding resolver."""
 
     @property
     def error_ratio(self) -> float | None:
@@ -124,9 +125,19 @@ def _median(values: Iterable[float]) -> float:
     return statistics.median(values)
 
 
-def _find_published_difference(place: str, reference: str, kind: Kind) -> FollowUpDifference | None:
-    """Return the published difference, only for cold look-ups over DoH: the study connected anew for each query."""
+def _find_published_difference(place: str, reference: str, kind: Kind) -> PrintedDifference | None:
+    """Return the published difference, only for cold look-ups over DoH: the studies connected anew for each query."""
     resolver, transport, connection = kind
     if transport is not DnsTransport.DOH or connection != "cold" or resolver not in map_to_paper():
         return None
-    return follow_up_difference(map_to_paper()[resolver], place, reference)
+    found = (one.find_difference(map_to_paper()[resolver], place, reference) for one in _list_printed_places())
+    return next((one for one in found if one is not None), None)
+
+
+def list_printed_sources() -> list[str]:
+    """List the sources of the printed differences, as words of a sentence."""
+    return [one.source for one in _list_printed_places()]
+
+
+def _list_printed_places() -> list[PrintedPlaces]:
+    return find_values("printed_places", "PRINTED_PLACES")

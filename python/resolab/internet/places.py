@@ -1,4 +1,4 @@
-"""The box seen from one of H20's five vantage points: only home's distance to each resolver changes.
+"""The box seen from one of five published vantage points: only home's distance to each resolver changes.
 
 For: `places.toml`, read, and a layout moved to a vantage point. Pure except for reading. Not for: the standard box
 (`standard`).
@@ -29,7 +29,7 @@ class PingDistance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class VantagePoint(msgspec.Struct, frozen=True, kw_only=True):
-    """A vantage point of H20."""
+    """A vantage point of a published study."""
 
     name: str
     title: str

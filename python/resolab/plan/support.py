@@ -4,7 +4,7 @@ For: refusing a plan before its run, in one line with the exclusion to add. Not 
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from resolab.errors import ConfigurationError
@@ -14,6 +14,7 @@ from resolab.plan.condition import DECLARED, Baseline, Condition, list_needed_fa
 from resolab.plan.expectation import ExpectationKind
 from resolab.plan.factors import NAMED_ORDER, Selection, format_level, list_allowed_words, selects
 from resolab.plan.model import Plan
+from resolab.plan.preset_levels import read_presets
 from resolab.plan.settings import DecisionCriterion, StopRule, StopSettings
 from resolab.plan.study import find_study
 from resolab.protocols import (
@@ -72,8 +73,6 @@ _CHOSEN_METHOD = _but("doh_method", "default")
 _BY_GATEWAY: Selection = {"resolver_path": ("gateway",)}
 _ON_RESOLVERS: Selection = {"connection_sharing": ("resolver_connection",)}
 _DO53: Selection = {"resolver_path": ("native",), "dns_transport": ("doudp",)}
-_H20: Selection = {"browser_preset": ("h20",)}
-_S24: Selection = {"browser_preset": ("s24",)}
 _OF_LOOKUPS: Selection = {
     "name_resolution": ("getaddrinfo",),
     "doh_method": _CHOSEN_METHOD,
@@ -81,6 +80,34 @@ _OF_LOOKUPS: Selection = {
     "requested_dns_handshake_mode": _NOT_FULL,
 }
 """Levels affecting only the browser's own look-up."""
+
+
+def _list_preset_rules() -> Iterator[ImpossibleLevels]:
+    """List the levels that a preset of the browser sets otherwise."""
+    for name, preset in read_presets().items():
+        own: Selection = {"browser_preset": (name,)}
+        browser, version = preset.browser, preset.http_version
+        yield ImpossibleLevels(
+            {"browser": _but("browser", browser), **own}, f"the preset {name} is {browser.capitalize()}'s"
+        )
+        yield ImpossibleLevels(
+            {"http_version": _but("http_version", version), **own}, f"the preset {name} has pages over {version}"
+        )
+        if preset.name_resolution is not None:
+            levels = {"name_resolution": _but("name_resolution", preset.name_resolution), **own}
+            by = f"by {preset.name_resolution}"
+            yield ImpossibleLevels({**levels, **_DO53}, f"the preset {name} asks over Do53 {by}")
+            yield ImpossibleLevels({**levels, "resolver_path": ("stub",)}, f"the preset {name} asks the stub {by}")
+        if preset.doh_method is not None:
+            levels = {"doh_method": _but("doh_method", preset.doh_method), **own, **_NATIVE_DOH}
+            yield ImpossibleLevels(levels, f"the preset {name} sends DoH by {preset.doh_method.upper()}")
+        if preset.h3_discovery is not None:
+            levels = {"h3_discovery": _but("h3_discovery", preset.h3_discovery), **own}
+            yield ImpossibleLevels(levels, f"the preset {name} has h3_discovery {preset.h3_discovery}")
+        if not preset.looks_up:
+            for factor, words in _OF_LOOKUPS.items():
+                yield ImpossibleLevels({factor: words, **own}, f"with the preset {name} the browser looks nothing up")
+
 
 IMPOSSIBLE = (
     ImpossibleLevels(
@@ -192,25 +219,7 @@ IMPOSSIBLE = (
         {"names_count": ("1",), "question_packing": ("one_message",)},
         "one name makes one question: there is nothing to put into the same message",
     ),
-    ImpossibleLevels({"browser": ("chromium",), **_H20}, "the preset h20 is Firefox's"),
-    ImpossibleLevels({"browser": ("firefox",), **_S24}, "the preset s24 is Chromium's"),
-    ImpossibleLevels({"http_version": _but("http_version", "h2"), **_H20}, "the preset h20 has pages over h2"),
-    ImpossibleLevels(
-        {"name_resolution": ("built_in",), **_H20, **_DO53}, "the preset h20 asks over Do53 by getaddrinfo"
-    ),
-    ImpossibleLevels(
-        {"name_resolution": ("built_in",), **_H20, "resolver_path": ("stub",)},
-        "the preset h20 asks the stub by getaddrinfo",
-    ),
-    ImpossibleLevels(
-        {"doh_method": _but("doh_method", "post"), **_H20, **_NATIVE_DOH}, "the preset h20 sends DoH by POST"
-    ),
-    ImpossibleLevels({"http_version": _OVER_TCP, **_S24}, "the preset s24 has pages over h3"),
-    ImpossibleLevels({"h3_discovery": _TO_BE_FOUND, **_S24}, "the preset s24 forces HTTP/3"),
-    *(
-        ImpossibleLevels({factor: words, **_S24}, "with the preset s24 the browser looks nothing up")
-        for factor, words in _OF_LOOKUPS.items()
-    ),
+    *_list_preset_rules(),
 )
 
 

@@ -1,6 +1,6 @@
 """Paired differences of page load time as cumulative distributions: networks across, compared transports down.
 
-For: Fig. 4 and 5 of Hounsel et al. (WWW 2020). Not for: all against all (`difference_matrix`).
+For: every transport against one baseline. Not for: all against all (`difference_matrix`).
 
 A pair with a failed load gives a bound on its difference. With bounds, the distribution becomes an area. Its lower edge
 counts these pairs at their latest possible difference, its upper edge at their earliest.

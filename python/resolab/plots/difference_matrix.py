@@ -1,6 +1,6 @@
 """Every configuration against every other: a matrix of small distributions of paired differences, coloured by median.
 
-For: Fig. 2 of Hounsel et al. (WWW 2020). Not for: one baseline (`difference_cdfs`).
+For: every transport against every other. Not for: one baseline (`difference_cdfs`).
 
 A cell's curve and median are of row minus column. Left of the line, in blue, the row's page loads end earlier. Red
 cells are hatched and every cell has its number, to distinguish the bands in grey print.

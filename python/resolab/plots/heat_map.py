@@ -1,6 +1,6 @@
 """Heat map of the relative change of the median page load time, one panel per combination of protocols.
 
-For: Fig. 8 of Sengupta et al. (TNSM 2024), with an interval in every cell. Not for: computing the change.
+For: a cell with its interval for each level of two factors. Not for: computing the change.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Query response times as cumulative distributions, one panel per network and resolver, one line per transport.
 
-For: Fig. 1 and 3 of Hounsel et al. (WWW 2020). Not for: page load times (`difference_cdfs`).
+For: one curve for each transport. Not for: page load times (`difference_cdfs`).
 
 The time axis is logarithmic, to show answers within a round trip and queries repeated after 5 s in the same panel.
 """

@@ -1,21 +1,27 @@
 """Studies: each folder brings the sections of a paper or of a question, and trials of its own where needed.
 
-For: finding the folders; a new study is a new folder with a module `sections` that lists its sections as `SECTIONS`, a
-module `trials` (`plan.study`), or both. Not for: sections of every dataset (`report.sections`).
+For: finding the folders and what each brings; no other file names a study. A new study is a new folder with a module
+`sections` that lists its sections as `SECTIONS`, a module `trials` (`plan.study`), or both. A study may also bring a
+browser preset (`browser_preset`), a column for failed loads (`load_status`) and printed differences between places
+(`printed_places`). Not for: sections of every dataset (`report.sections`).
 """
 
 import importlib
-import importlib.util
 import pkgutil
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from resolab.report.sections.section import Section
 
 
+def find_values(module: str, name: str) -> list[Any]:
+    """List a value of the studies' modules with a name, in the order of the studies' names."""
+    studies = sorted(one.name for one in pkgutil.iter_modules(__path__) if one.ispkg)
+    modules = [f"{__name__}.{study}.{module}" for study in studies]
+    return [getattr(importlib.import_module(one), name) for one in modules if find_spec(one) is not None]
+
+
 def find_sections() -> "list[Section]":
     """List the sections of all studies, in the order of the studies' names."""
-    names = sorted(one.name for one in pkgutil.iter_modules(__path__) if one.ispkg)
-    files = [f"{__name__}.{name}.sections" for name in names]
-    modules = [importlib.import_module(file) for file in files if importlib.util.find_spec(file) is not None]
-    return [section for module in modules for section in module.SECTIONS]
+    return [section for sections in find_values("sections", "SECTIONS") for section in sections]

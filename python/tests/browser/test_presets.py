@@ -21,7 +21,7 @@ from resolab.browser import (
     find_chromium,
 )
 from resolab.browser.chromium.flags import command_line
-from resolab.browser.presets import PRESETS, preset
+from resolab.browser.presets import find_presets, preset
 from resolab.errors import ConfigurationError, MachineError
 from resolab.records import HttpVersion
 
@@ -67,7 +67,7 @@ def test_without_its_faults_a_preset_keeps_the_rest() -> None:
     }
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", find_presets())
 def test_each_setting_can_be_left_out_alone_and_all_together(name: str) -> None:
     chosen = preset(name)
     whole = chosen.apply(WITH_DOH, addresses=ADDRESSES)
@@ -120,7 +120,7 @@ def test_loads_have_the_studies_limits_and_are_warmed_up_only_for_a_ticket(name:
 
 def test_the_document_lists_every_setting_with_its_source_and_its_fault() -> None:
     text = " ".join(DOCUMENT.read_text().split())
-    for chosen in PRESETS.values():
+    for chosen in find_presets().values():
         for setting in chosen.settings:
             row = f"| `{setting.name}` | {setting.does} | {setting.source} | {setting.wrong or ''}"
             assert " ".join(row.split()) in text, setting.name

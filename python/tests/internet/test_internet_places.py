@@ -25,7 +25,8 @@ from resolab.plan import load_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath, TrialRecord
 from resolab.stats import CLUSTERS_NEEDED
-from resolab.studies.h20.paper_numbers import FOLLOW_UP, PING_MS, FollowUpDifference
+from resolab.studies.h20.paper_numbers import FOLLOW_UP, PING_MS
+from resolab.studies.printed_places import PrintedDifference
 
 NAME = "h0.s0-calibre-2020-07.test"
 PLACES = ("frankfurt", "seoul", "ohio", "california", "sydney")
@@ -167,7 +168,7 @@ def test_differences_are_held_against_the_boxes():
     assert row.low_ms <= row.difference_ms <= row.high_ms
     assert row.error_ratio == pytest.approx(3 / 87.66)
     # Google over DoH from Seoul and from Frankfurt, as the follow-up has them.
-    assert row.printed == FollowUpDifference(119.3, 29.59)
+    assert row.printed == PrintedDifference(119.3, 29.59)
     late = [*look_ups("frankfurt", "bind", 0.0), *look_ups("seoul", "bind", 5.0)]
     assert compare_places(late, "frankfurt")[0].agreement is DifferenceAgreement.OUTSIDE
     near = [*look_ups("frankfurt", "knot", 0.0), *look_ups("california", "knot", 0.9)]

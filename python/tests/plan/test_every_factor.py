@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from resolab.browser.presets import PRESETS
+from resolab.browser.presets import find_presets
 from resolab.lab.offers import OFFERS, POLICIES
 from resolab.plan.condition import DECLARED
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, OPTIONAL_FACTORS, applies
@@ -57,7 +57,7 @@ def test_every_level_has_its_word_for_people(factor: str) -> None:
         (POLICIES, "requested_handshake_mode"),
         (POLICIES, "requested_dns_handshake_mode"),
         (MAKERS, "browser"),
-        (PRESETS, "browser_preset"),
+        (find_presets(), "browser_preset"),
         (HANDSHAKE_MARKERS, "requested_handshake_mode"),
         (PAGE_HANDSHAKES, "http_version"),
     ],
@@ -66,7 +66,7 @@ def test_every_level_has_its_word_for_people(factor: str) -> None:
         "lab/offers.py: POLICIES",
         "lab/offers.py: POLICIES of the resolver",
         "trials/page_load/browsers.py: MAKERS",
-        "browser/presets: PRESETS",
+        "studies/*: browser_preset",
         "plots/style.py: HANDSHAKE_MARKERS",
         "protocols/closed_form.py: PAGE_HANDSHAKES",
     ],

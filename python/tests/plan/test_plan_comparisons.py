@@ -3,7 +3,7 @@
 import pytest
 from test_plan_factors import BASELINE, FACTORS, HEAD, PATHS, exclusion_of, problem_of
 
-from resolab.browser.presets import PRESETS
+from resolab.browser.presets import find_presets
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, DecisionCriterion, Plan, StopRule, StopSettings, block_order, parse_plan
 from resolab.plan.factors import list_allowed_words
@@ -129,8 +129,8 @@ def test_a_preset_decides_the_factors_the_plan_does_not_name() -> None:
 
 
 def test_presets_have_the_words_and_browsers_of_the_browser_room() -> None:
-    assert list_allowed_words("browser_preset") == ("none", *sorted(PRESETS))
-    for name, preset in PRESETS.items():
+    assert list_allowed_words("browser_preset") == ("none", *sorted(find_presets()))
+    for name, preset in find_presets().items():
         for browser in BrowserName:
             top = TOP if name == "s24" else H2
             factors = f'browser = ["{browser}"]\nbrowser_preset = ["{name}"]'
@@ -148,7 +148,7 @@ IMPOSSIBLE = [
     ("h20", "firefox", 'name_resolution = ["built_in", "getaddrinfo"]', H2, "by getaddrinfo"),
     ("h20", "firefox", 'doh_method = ["default", "get", "post"]', H2, "DoH by POST"),
     ("s24", "chromium", "", TOP.replace('["h3"]', '["h2", "h3"]'), "pages over h3"),
-    ("s24", "chromium", 'h3_discovery = ["forced", "alt_svc"]', TOP, "forces HTTP/3"),
+    ("s24", "chromium", 'h3_discovery = ["forced", "alt_svc"]', TOP, "has h3_discovery forced"),
     ("s24", "chromium", 'dns_connection_state = ["cold", "warm"]', TOP, "looks nothing up"),
     ("s24", "chromium", 'name_resolution = ["built_in", "getaddrinfo"]', TOP, "looks nothing up"),
 ]  # fmt: skip

@@ -35,12 +35,12 @@ from resolab.report.configurations.loads import arrange
 from resolab.report.findings.findings import ExchangeResult
 from resolab.report.live.failures import STATUSES
 from resolab.report.parts.labels import _OF_THE_LAB
-from resolab.report.parts.statuses import _STATUSES
 from resolab.store.columns import list_columns
 from resolab.store.outcomes import OUTCOMES, PLT, SAY_NOTHING
 from resolab.store.query_times.distributions import _USUAL_KEYS
 from resolab.store.rows import ExchangeRow
 from resolab.store.trial_loads import ResolverRow, TrialLoadRow
+from resolab.studies.h20.load_status import _STATUSES
 from resolab.studies.h20.queries import ExchangeMedianRow, QueryCostRow
 from resolab.studies.s24 import scope
 from resolab.studies.s24.scope import choose_scope, combination_in_paper
@@ -175,7 +175,7 @@ OF_ITS_OWN: Mapping[str, str] = {
     "python/resolab/plan/live/network.py": "which factors a live plan may have",
     "python/resolab/plan/support.py": "which levels go together",
     "python/resolab/studies/h20/responses.py": "columns of its figures' tables, beside all that queries depend on",
-    "python/resolab/report/parts/statuses.py": "compared above",
+    "python/resolab/studies/h20/load_status.py": "compared above",
     "python/resolab/report/live/failures.py": "compared above",
     "python/resolab/store/outcomes.py": "a cold look-up with a full handshake, whatever else varies",
     "python/resolab/store/queries.py": "counts by the columns that a table shows, whatever else varies",

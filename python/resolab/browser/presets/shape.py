@@ -1,6 +1,6 @@
 """The shape of a preset, and its application to settings and loads.
 
-For: the shapes and the pure application. Not for: the studies' settings (one module each).
+For: the shapes and the pure application. Not for: the studies' settings (`browser_preset` in each study's folder).
 """
 
 from collections.abc import Callable, Collection, Mapping

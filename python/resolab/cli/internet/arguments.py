@@ -82,7 +82,7 @@ def _add_places(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         description="Compare, for each resolver, transport and connection, how much longer look-ups take from one "
         "place than from another with what the boxes say: of answers from the cache, whose truth is distance alone. "
         "Exit code 1: a difference lies farther off than 5 %% and 1 ms.",
-        epilog="example: resolab internet places runs/h20-vantage --boxes boxes",
+        epilog="example: resolab internet places runs/places --boxes boxes",
     )
     places.add_argument("dataset", type=Path, metavar="DATASET", help="a dataset of several vantage points")
     places.add_argument(

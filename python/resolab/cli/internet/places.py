@@ -15,7 +15,12 @@ from resolab.errors import ConfigurationError
 from resolab.internet import BoxLayout, RecursionLog, folders_below, read_layout, read_recursion
 from resolab.internet.check import CheckedLookUp, judge_look_up
 from resolab.internet.dataset import read_look_ups
-from resolab.internet.place_comparison import DifferenceAgreement, VantageDifference, compare_places
+from resolab.internet.place_comparison import (
+    DifferenceAgreement,
+    VantageDifference,
+    compare_places,
+    list_printed_sources,
+)
 from resolab.protocols import transport_label
 
 EXIT_OUTSIDE = 1
@@ -91,7 +96,7 @@ def _print(rows: Sequence[VantageDifference], reference: str) -> None:
     counts = ", ".join(f"{sum(row.agreement is one for row in rows)} {one.value}" for one in DifferenceAgreement)
     print(f"\nanswers from the cache; measured: median; less {reference}: shift (Hodges and Lehmann); within: its "
           f"interval lies within 5 % of the true difference, or 1 ms, outside: no part of it does: {counts}; "
-          "theirs: DoH in the follow-up of Hounsel et al. (2021), and its pings")  # fmt: skip
+          f"theirs: {'; '.join(list_printed_sources())}")  # fmt: skip
 
 
 def _interval(row: VantageDifference) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from resolab.errors import ConfigurationError
 from resolab.plan.condition import Condition
 from resolab.plan.model import Plan
-from resolab.records import BrowserName, BrowserPreset, HttpVersion, TrialKind
+from resolab.plan.preset_levels import browser_looks_up
+from resolab.records import BrowserName, HttpVersion, TrialKind
 
 LONGEST_ARGUMENT_BYTES = 131_072 - 512
 """The longest argument in Linux (MAX_ARG_STRLEN), less the text beside the pages' names."""
@@ -26,7 +27,7 @@ def check_told_names(source: str, plan: Plan, hosts: Sequence[str]) -> None:
     told = _select_conditions(plan)
     if not told:
         return
-    with_addresses = any(one.browser_preset is BrowserPreset.S24 for one in told)
+    with_addresses = not all(map(browser_looks_up, told))
     beside_bytes = _MAPPING_BYTES if with_addresses else _PORT_BYTES
     names_bytes = sum(len(host) + beside_bytes for host in hosts)
     if names_bytes > LONGEST_ARGUMENT_BYTES:

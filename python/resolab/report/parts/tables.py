@@ -13,7 +13,7 @@ from resolab.records import TRIAL_FLAG_MEANINGS, PageFailure
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.resolvers import list_resolvers, several_caches, several_distances
-from resolab.report.parts.statuses import h20_status
+from resolab.report.parts.failure_columns import FailureColumn, find_failure_columns
 from resolab.stats import Estimate
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def rename_live_columns(table: Table) -> Table:
 
 def failure_table(findings: Findings) -> Table:
     """Count failures by class, with the counts by condition."""
+    of_studies = find_failure_columns()
     groups: dict[tuple[str, str], list[FailureRow]] = {}
     for one in findings.failures:
         groups.setdefault((one.kind, one.failure), []).append(one)
@@ -62,18 +63,21 @@ def failure_table(findings: Findings) -> Table:
         (
             kind,
             failure,
-            h20_status(failure) if kind == "page load" and failure != PageFailure.LEFT_ALONE else "",
+            *(_describe_by_study(column, kind, failure) for column in of_studies),
             str(sum(one.count for one in found)),
             ", ".join(f"{one.condition} {one.count}" for one in found),
             next((one.detail for one in found if one.detail), ""),
         )
         for (kind, failure), found in groups.items()
     ]
-    return Table(
-        ("what", "failure", "Hounsel et al. say", "count", "by condition", "for example"),
-        rows,
-        frozenset((0, 1, 2, 4, 5)),
-    )
+    titles = ("what", "failure", *(column.title for column in of_studies))
+    columns = (*titles, "count", "by condition", "for example")
+    return Table(columns, rows, frozenset(range(len(columns))) - {len(titles)})
+
+
+def _describe_by_study(column: FailureColumn, kind: str, failure: str) -> str:
+    """Return a study's word for the failure of a page load; a load that our manners left alone has none."""
+    return column.describe(failure) if kind == "page load" and failure != PageFailure.LEFT_ALONE else ""
 
 
 def flag_table(findings: Findings) -> Table:

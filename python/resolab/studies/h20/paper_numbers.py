@@ -8,8 +8,9 @@ studies; the closed form explains differences.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from resolab.report.parts.statuses import H20Status
+from resolab.studies.h20.load_status import H20Status
 from resolab.studies.paper_profiles import find_paper_profile
+from resolab.studies.printed_places import PrintedDifference
 
 CITATION = "Hounsel et al., WWW 2020"
 
@@ -93,24 +94,16 @@ FOLLOW_UP = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FollowUpDifference:
-    """The extra time of the paper's DoH queries and pings from a vantage point compared with another, ms.
+def follow_up_difference(resolver: str, vantage_point: str, reference: str) -> PrintedDifference | None:
+    """Compare two of the follow-up's vantage points, ignoring the case of names; `None` for an unknown name.
 
     The resolvers had moved since 2020 (Cloudflare had come to Seoul), so query times need the pings beside them.
     """
-
-    response_ms: float
-    ping_ms: float
-
-
-def follow_up_difference(resolver: str, vantage_point: str, reference: str) -> FollowUpDifference | None:
-    """Compare two of the follow-up's vantage points, ignoring the case of names; `None` for an unknown name."""
     found = {one.vantage_point.lower(): one for one in FOLLOW_UP if one.resolver.lower() == resolver.lower()}
     own, other = found.get(vantage_point.lower()), found.get(reference.lower())
     if own is None or other is None:
         return None
-    return FollowUpDifference(round(own.response_ms - other.response_ms, 2), round(own.ping_ms - other.ping_ms, 2))
+    return PrintedDifference(round(own.response_ms - other.response_ms, 2), round(own.ping_ms - other.ping_ms, 2))
 
 
 def vantage_points(distances_ms: Iterable[float]) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Table 1 of Hounsel et al.: the shares of successful and failed page loads by network and transport.
 
 For: counts and shares with intervals, beside the paper's. Not for: the definition of a status
-(`report.parts.statuses`).
+(`load_status`).
 
 Every finished trial counts, including trials lost by the instrument: the paper has a class for them (Selenium Error).
 """
@@ -17,9 +17,9 @@ from resolab.report.configurations.further_levels import FurtherLevels
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.resolvers import Resolver, several_caches
-from resolab.report.parts.statuses import H20Status, h20_status
 from resolab.report.parts.tables import Table
 from resolab.stats import Estimate, proportion
+from resolab.studies.h20.load_status import H20Status, h20_status
 from resolab.studies.h20.paper_numbers import CITATION, find_network, status_percent
 from resolab.studies.h20.study import H20Study
 

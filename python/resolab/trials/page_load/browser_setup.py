@@ -18,6 +18,7 @@ from resolab.lab.offers import choose_offer
 from resolab.plan import RESOLVER_NAME, Condition
 from resolab.plan.condition import sends_doh
 from resolab.plan.factors import applies
+from resolab.plan.preset_levels import browser_looks_up
 from resolab.protocols import OVER_HTTP, find_facts
 from resolab.records import (
     BrowserName,
@@ -77,8 +78,8 @@ def probes(way: BrowserSetup) -> bool:
 
 
 def looks_up(condition: Condition) -> bool:
-    """Return True when the browser looks up the page's names; Sengupta et al.'s preset gives the addresses instead."""
-    return condition.browser_preset is not BrowserPreset.S24
+    """Return True when the browser looks up the page's names; a preset may give the addresses instead."""
+    return browser_looks_up(condition)
 
 
 def warms_up(condition: Condition) -> bool:

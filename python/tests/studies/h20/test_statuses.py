@@ -7,8 +7,8 @@ from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 from resolab.records import PageFailure
 from resolab.report import build_report
 from resolab.report.findings.analysis import analyse
-from resolab.report.parts.statuses import _STATUSES, H20Status, h20_status
 from resolab.store import build_tables, open_dataset
+from resolab.studies.h20.load_status import _STATUSES, H20Status, h20_status
 from resolab.studies.h20.statuses import status_table
 
 

@@ -25,9 +25,9 @@ from resolab.store.live.queries import LookupRow
 from resolab.studies.h20.paper_numbers import (
     DEFAULT_NETWORK,
     MEDIAN_DIFFERENCE_MS,
-    FollowUpDifference,
     follow_up_difference,
 )
+from resolab.studies.printed_places import PrintedDifference
 
 REFERENCE = "frankfurt"
 """The reference vantage point, if present; otherwise the dataset's first vantage point."""
@@ -46,7 +46,7 @@ class PlaceDifference:
     connection: str
     median_ms: Estimate
     difference_ms: Estimate
-    printed: FollowUpDifference | None
+    printed: PrintedDifference | None
 
 
 def place_differences(study: LiveStudy) -> list[PlaceDifference]:
@@ -81,7 +81,7 @@ def _difference(
     return PlaceDifference(place, reference, *way, median(own, level=study.level), shift, printed)
 
 
-def _find_published(way: tuple[str, str, str], place: str, reference: str) -> FollowUpDifference | None:
+def _find_published(way: tuple[str, str, str], place: str, reference: str) -> PrintedDifference | None:
     """Return the paper's numbers for cold lookups over DoH; the paper's clients of 2021 connected for every query."""
     resolver, dns_transport, connection = way
     is_theirs = (dns_transport, connection) == ("doh", "cold")
@@ -112,7 +112,7 @@ def difference_table(study: LiveStudy) -> NamedTable:
     return NamedTable("live_places", "Look-ups between vantage points", table, [_row(one) for one in found], note)
 
 
-def _texts(printed: FollowUpDifference) -> tuple[str, str]:
+def _texts(printed: PrintedDifference) -> tuple[str, str]:
     return f"{printed.response_ms:+.2f}", f"{printed.ping_ms:+.2f}"
 
 

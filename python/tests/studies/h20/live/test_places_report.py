@@ -21,7 +21,7 @@ from resolab.studies.h20.live.places import (
     difference_table,
     place_differences,
 )
-from resolab.studies.h20.paper_numbers import FollowUpDifference
+from resolab.studies.printed_places import PrintedDifference
 
 FARTHER_MS = {"frankfurt": 0.0, "seoul": 25.0, "ohio": 10.0, "california": 2.0, "sydney": 4.0}
 
@@ -115,9 +115,9 @@ def test_of_a_single_place_there_is_nothing_between(tmp_path):
 
 
 def test_their_numbers_stand_beside_resolvers_and_places_of_their_names():
-    assert _find_published(("google", "doh", "cold"), "seoul", "frankfurt") == FollowUpDifference(119.3, 29.59)
+    assert _find_published(("google", "doh", "cold"), "seoul", "frankfurt") == PrintedDifference(119.3, 29.59)
     # Cloudflare had come to Seoul since 2020: without their pings their times would seem to contradict the box.
-    assert _find_published(("cloudflare", "doh", "cold"), "seoul", "frankfurt") == FollowUpDifference(3.49, 1.06)
+    assert _find_published(("cloudflare", "doh", "cold"), "seoul", "frankfurt") == PrintedDifference(3.49, 1.06)
     assert _find_published(("google", "doh", "warm"), "seoul", "frankfurt") is None
     assert _find_published(("google", "doh", "cold"), "sydney", "frankfurt") is None
     assert _find_published(("quick", "doh", "cold"), "seoul", "frankfurt") is None

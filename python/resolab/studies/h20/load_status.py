@@ -1,6 +1,6 @@
 """The mapping of resolab's failure classes to the five statuses of Hounsel et al. (WWW 2020), Table 1, plus a sixth.
 
-For: the status of each failure. Not for: tables of them (`studies.h20.statuses`), or the failure of a load.
+For: the status of each failure. Not for: tables of them (`statuses`), or the failure of a load.
 
 A load with a load event but an incomplete page is `Incomplete` here. The paper's method would not have detected such a
 load, and so counted the load as successful. The paper's text defines no status. The published code
@@ -12,6 +12,7 @@ errors is not published. They count as `Other Error` here, because the other thr
 
 import enum
 
+from resolab.report.parts.failure_columns import FailureColumn
 from resolab.store.outcomes import NO_MEASURED_LOAD
 
 
@@ -51,3 +52,6 @@ _STATUSES = {
 def h20_status(failure: str | None) -> H20Status:
     """Return the status of a load with this failure; `None` means a load without failure."""
     return H20Status.SUCCESSFUL if failure is None else _STATUSES.get(failure, H20Status.OTHER_ERROR)
+
+
+FAILURE_COLUMN = FailureColumn("Hounsel et al. say", h20_status)

@@ -37,7 +37,7 @@ def _window(settings: BrowserSettings, _addresses: Addresses) -> BrowserSettings
     return replace(settings, window_width_px=800, window_height_px=600)
 
 
-S24 = Preset(
+PRESET = Preset(
     name="s24",
     citation="Sengupta et al., IEEE TNSM 2024",
     browser="chromium",

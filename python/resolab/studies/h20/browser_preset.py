@@ -27,7 +27,7 @@ def _post(settings: BrowserSettings, _addresses: Addresses) -> BrowserSettings:
     return replace(settings, doh=replace(settings.doh, method=DohMethod.POST))
 
 
-H20 = Preset(
+PRESET = Preset(
     name="h20",
     citation="Hounsel et al., WWW 2020",
     browser="firefox",
