@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
 from rich.console import Console
 
 from resolab.campaign import manifests, provenance
@@ -32,6 +33,7 @@ from resolab.store import (
     find_finished_trials,
     load_manifest,
     refuse_published,
+    save_manifest,
 )
 from resolab.trials.exchange.runner import ExchangeRunner
 from resolab.trials.fetch.runner import FetchRunner
@@ -106,6 +108,20 @@ def resume_campaign(folder: Path, console: Console, make_testbed: MakeTestbed = 
     refuse_published(folder, "resume")
     with dataset_lock(folder):
         return _resume(load_manifest(folder), folder, console, make_testbed)
+
+
+def extend_campaign(
+    folder: Path, blocks: int, console: Console, make_testbed: MakeTestbed = make_trial_runner
+) -> CampaignOutcome:
+    """Run a finished dataset up to a larger number of blocks; its plan must hold at any look."""
+    manifest = load_manifest(folder)
+    refuse_published(folder, "extend")
+    trials_count = manifest.trials_planned_count // manifest.blocks * blocks
+    longer = msgspec.structs.replace(
+        manifest, blocks=blocks, trials_planned_count=trials_count, status=RunStatus.INTERRUPTED
+    )
+    save_manifest(folder, longer)
+    return resume_campaign(folder, console, make_testbed)
 
 
 def _resume(manifest: Manifest, folder: Path, console: Console, make_testbed: MakeTestbed) -> CampaignOutcome:

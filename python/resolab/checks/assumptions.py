@@ -18,12 +18,12 @@ from resolab.stats import FloatArray, Sample, two_sample_p_value
 
 SIGNIFICANCE = 0.01
 """The chance of a false doubt, for each kind and check."""
-FEW_BLOCKS_COUNT = 20
-"""With fewer pairs, a slow start of one arm looks like a slower arm."""
+FEW_BLOCKS_COUNT = 30
+"""With fewer pairs, a slow start of one arm, or a correlation of neighbouring blocks, is seldom seen."""
 _PAIRS_NEEDED = 12
 """The fewest pairs for a comparison of first and later blocks, and of neighbouring blocks."""
-FIRST_SHARE = 1 / 3
-"""The share of the first blocks."""
+FIRST_SHARES = (1 / 6, 1 / 3, 1 / 2)
+"""The shares of the first blocks that are compared with the later blocks, as nobody knows the length of a start."""
 
 
 class DoubtKind(StrEnum):
@@ -70,13 +70,21 @@ def _doubt_order(treatment_second: Sequence[bool]) -> Doubt | None:
 def _doubt_drift(differences: Sample) -> Doubt | None:
     if len(differences) < _PAIRS_NEEDED:
         return None
-    first_count = round(len(differences) * FIRST_SHARE)
-    first, later = (differences.take(part.tolist()) for part in np.split(np.arange(len(differences)), [first_count]))
-    p_value = two_sample_p_value(first, later)
-    if p_value is None or p_value >= SIGNIFICANCE:
+    splits = [_split(differences, round(len(differences) * share)) for share in FIRST_SHARES]
+    p_value, first, later = min(splits, key=lambda one: one[0])
+    # Bonferroni's correction for the number of splits.
+    if p_value * len(splits) >= SIGNIFICANCE:
         return None
+    first_count = len(first)
     middles = f"{np.median(first.low):.1f} ms in the first {first_count} blocks, {np.median(later.low):.1f} ms later"
     return Doubt(DoubtKind.DRIFT, f"the difference drifts: {middles}")
+
+
+def _split(differences: Sample, first_count: int) -> tuple[float, Sample, Sample]:
+    """Return the p-value of first against later blocks, and both parts."""
+    first, later = (differences.take(part.tolist()) for part in np.split(np.arange(len(differences)), [first_count]))
+    p_value = two_sample_p_value(first, later)
+    return 1.0 if p_value is None else p_value, first, later
 
 
 def _doubt_correlation(differences: Sample) -> Doubt | None:

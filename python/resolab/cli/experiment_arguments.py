@@ -51,6 +51,28 @@ def add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     return check
 
 
+def add_bisect(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """Add the parser of `bisect`."""
+    bisect = commands.add_parser(
+        "bisect",
+        help="the first version that a plan's expectations find slower",
+        description="Run one plan for versions in the middle of an ordered list, and name the first version with an "
+        "expectation not met. @VERSION@ in the plan and in --make becomes the version. The plan needs [stop] rule = "
+        '"expectations"; undecided steps get more blocks. Exit codes: 0 named, 6 undecided, 3 the last version is met '
+        "or the first is not. Guide: docs/guides/build-pipeline.md.",
+        epilog="example: git rev-list --reverse v1..v2 | resolab bisect mine.toml - --make './build.sh @VERSION@'",
+    )
+    bisect.add_argument("plan", type=Path, help="the plan: a TOML file, with @VERSION@ or beside --make")
+    bisect.add_argument("versions", type=Path, help="a file with one version a line, the good one first; - is stdin")
+    bisect.add_argument("--make", metavar="COMMAND", help="a shell command that makes a version, before its run")
+    bisect.add_argument(
+        "--most-blocks", type=int, default=400, metavar="N", help="of an undecided step (default: %(default)s)"
+    )
+    bisect.add_argument("--out", type=Path, help="the folder of all datasets (default: runs/bisect-PLAN-DATE-TIME)")
+    bisect.add_argument("--json", action="store_true", help="the result as one JSON object")
+    return bisect
+
+
 def _add_check(parser: argparse.ArgumentParser) -> None:
     """Add `--check` and its options to a command that runs trials."""
     parser.add_argument(

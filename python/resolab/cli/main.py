@@ -25,7 +25,7 @@ from resolab.cli.dataset.arguments import (
     add_merge,
     add_waterfall,
 )
-from resolab.cli.experiment_arguments import add_check, add_report, add_resume, add_run
+from resolab.cli.experiment_arguments import add_bisect, add_check, add_report, add_resume, add_run
 from resolab.cli.fleet.arguments import add_fleet
 from resolab.cli.internet.arguments import add_internet
 from resolab.cli.list_arguments import add_list
@@ -102,6 +102,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     add_resume(commands).set_defaults(run=_resume)
     add_report(commands).set_defaults(run=_report)
     add_check(commands).set_defaults(run=_check)
+    add_bisect(commands).set_defaults(run=_bisect)
     add_compare(commands).set_defaults(run=_compare)
     add_export(commands).set_defaults(run=_export)
     add_merge(commands).set_defaults(run=_merge)
@@ -149,6 +150,12 @@ def _check(options: argparse.Namespace) -> int:
     from resolab.cli.dataset import check
 
     return check.run(options.dataset, _read_check_options(options))
+
+
+def _bisect(options: argparse.Namespace) -> int:
+    from resolab.cli import bisect
+
+    return bisect.run(options)
 
 
 def _read_check_options(options: argparse.Namespace) -> "CheckOptions":

@@ -68,7 +68,7 @@ from resolab.stats.slope import compute_slope, slope_over_blocks
 from resolab.stats.spread import measure_spread
 from resolab.stats.stopping import STOPPING_LEVEL, STOPPING_MIN_BLOCKS, width_reached
 from resolab.stats.tail_share import TailShares, compare_shares_beyond
-from resolab.stats.two_medians import change_of_medians
+from resolab.stats.two_medians import change_of_medians, difference_of_medians
 
 __all__ = [
     "ADJUSTABLE_FROM",
@@ -112,6 +112,7 @@ __all__ = [
     "compute_paired_p_value",
     "compute_slope",
     "difference_at_any_look",
+    "difference_of_medians",
     "ecdf",
     "equivalence",
     "estimate_adjusted_difference",

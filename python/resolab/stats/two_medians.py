@@ -1,4 +1,4 @@
-"""The relative change between the medians of two samples without pairs.
+"""The relative change and the difference between the medians of two samples without pairs.
 
 For: two datasets without common blocks. Not for: conditions of one dataset; these are paired (`medians`).
 """
@@ -9,6 +9,7 @@ import scipy
 from resolab.stats.estimate import Estimate, Method
 from resolab.stats.order import LEVEL, quantile
 from resolab.stats.sample import Sample
+from resolab.stats.sequence import median_at_any_look
 
 
 def change_of_medians(treatment: Sample, baseline: Sample, *, level: float = LEVEL) -> Estimate:
@@ -33,6 +34,32 @@ def change_of_medians(treatment: Sample, baseline: Sample, *, level: float = LEV
     up = _combine(_factor(over.ci_high, over.high), _factor(under.low, under.ci_low), at)
     ci_low, ci_high = (1 + low) / down - 1, np.inf if np.isinf(high) else (1 + high) * up - 1
     return Estimate(low, high, float(ci_low), float(ci_high), n, count, level, Method.MOVER)
+
+
+def difference_of_medians(
+    treatment: Sample, baseline: Sample, *, at_any_look: bool = False, level: float = LEVEL
+) -> Estimate:
+    """Estimate `median(treatment) - median(baseline)`; no assumption on the distributions.
+
+    The interval joins the intervals of both medians by MOVER (Zou and Donner 2008): between order statistics or, with
+    `at_any_look`, confidence sequences of values in the order of their measurement.
+    """
+    estimate = median_at_any_look if at_any_look else _median_of_fixed_number
+    over, under = (estimate(one, level=level) for one in (treatment, baseline))
+    n, count = len(treatment) + len(baseline), treatment.censored_count + baseline.censored_count
+    if over.low is None or over.high is None or under.low is None or under.high is None:
+        return Estimate(None, None, None, None, n, count, level, Method.NONE)
+    low, high = over.low - under.high, over.high - under.low
+    if over.ci_low is None or over.ci_high is None or under.ci_low is None or under.ci_high is None:
+        return Estimate(low, high, None, None, n, count, level, Method.NONE)
+    # A sequence keeps its narrowest ends, which may exclude the sample's own median.
+    down = np.hypot(max(over.low - over.ci_low, 0.0), max(under.ci_high - under.high, 0.0))
+    up = np.hypot(max(over.ci_high - over.high, 0.0), max(under.low - under.ci_low, 0.0))
+    return Estimate(low, high, float(low - down), float(high + up), n, count, level, Method.MOVER)
+
+
+def _median_of_fixed_number(sample: Sample, *, level: float) -> Estimate:
+    return quantile(sample, 0.5, level=level)
 
 
 def _factor(greater: float, smaller: float) -> float:

@@ -7,6 +7,7 @@ of this folder), with imports too slow for `--help`.
 import argparse
 from pathlib import Path
 
+from resolab.cli.experiment_arguments import add_check_options
 from resolab.cli.output_place import read_output_place
 
 
@@ -24,6 +25,13 @@ def add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     compare.add_argument("--outcome", metavar="NAME", help=outcome)
     compare.add_argument("--json", action="store_true", help="everything as one JSON object")
     compare.add_argument("--html", type=Path, metavar="FILE", help="write one self-contained page, too")
+    compare.add_argument(
+        "--check", action="store_true", help="verdicts on B's [[expect]]: has the difference from the baseline grown?"
+    )
+    compare.add_argument(
+        "--any-margin", action="store_true", help="with --check: allow margins below the drift from day to day"
+    )
+    add_check_options(compare)
     return compare
 
 

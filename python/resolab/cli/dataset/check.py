@@ -8,9 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from resolab.cli.console import Console
 from resolab.errors import ResolabError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from resolab.report.verdicts.dataset_check import DatasetCheck
 
 EXIT_NOT_MET = 1
 EXIT_UNDECIDED = 6
@@ -28,13 +34,28 @@ class CheckOptions:
 
 def run(folder: Path, options: CheckOptions) -> int:
     """Judge a dataset, show and write the verdicts; return the exit code."""
+    from resolab.report.verdicts.dataset_check import check_dataset
+    from resolab.store import dataset_folder
+
+    return _judge(folder.name, options, lambda: check_dataset(dataset_folder(folder)))
+
+
+def run_across(first: Path, second: Path, options: CheckOptions, *, any_margin: bool) -> int:
+    """Judge a dataset against another one, show and write the verdicts; return the exit code."""
+    from resolab.report.verdicts.across_datasets import check_across
+    from resolab.store import dataset_folder
+
+    folders = (dataset_folder(first), dataset_folder(second))
+    return _judge(second.name, options, lambda: check_across(*folders, any_margin=any_margin))
+
+
+def _judge(name: str, options: CheckOptions, judge: "Callable[[], DatasetCheck]") -> int:
     from resolab.checks.decision import Verdict
     from resolab.report.verdicts import forms
-    from resolab.report.verdicts.dataset_check import check_dataset
-    from resolab.store import dataset_folder, write_named
+    from resolab.store import write_named
 
-    with missing_verdict_on_error(folder.name, options):
-        check = check_dataset(dataset_folder(folder))
+    with missing_verdict_on_error(name, options):
+        check = judge()
     if options.junit_file is not None:
         write_named(options.junit_file, forms.junit(check, undecided_fails=options.undecided_fails))
     if options.markdown_file is not None:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from resolab.cli.console import Console
-from resolab.errors import ConfigurationError
+from resolab.errors import ConfigurationError, UsageError
 from resolab.wording import suggest_word
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ EXIT_NOTHING_IN_COMMON = 3
 
 def run(options: argparse.Namespace) -> int:
     """Compare two datasets and show the result."""
+    if options.check:
+        return _check(options)
     from resolab.report.pages.compare.changes import compare_datasets
     from resolab.report.pages.compare.page import comparison_page
     from resolab.report.pages.compare.text import as_json, tables, verdict
@@ -55,6 +57,15 @@ def run(options: argparse.Namespace) -> int:
     for title, table in tables(found, narrow=console.width < _FILE_COLUMNS):
         console.print(_build_table(title, table.columns, table.rows, table.words))
     return code
+
+
+def _check(options: argparse.Namespace) -> int:
+    from resolab.cli.dataset.check import CheckOptions, run_across
+
+    if options.html or options.outcome:
+        raise UsageError("compare: --html and --outcome are without --check; [[expect]] names the outcome")
+    forms = CheckOptions(options.json, options.junit, options.markdown, options.undecided == "fail")
+    return run_across(options.first, options.second, forms, any_margin=options.any_margin)
 
 
 def _choose_outcome(first: "Dataset", second: "Dataset", name: str | None) -> "LoadOutcome":

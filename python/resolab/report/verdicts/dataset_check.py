@@ -43,6 +43,9 @@ class DatasetCheck:
     copies: Counter[Verdict] = field(default_factory=Counter)
     """The verdicts of the same expectations on equal copies (`[[repeat]]`): "not met" is a false alarm."""
 
+    notes: Sequence[str] = ()
+    """Further warnings, shown first."""
+
     def count(self, verdict: Verdict) -> int:
         """Count the expectations with a verdict."""
         return sum(one.verdict is verdict for one in self.results)
@@ -77,10 +80,15 @@ def check_dataset(folder: Path) -> DatasetCheck:
         if not plan.expectations:
             hint = "add [[expect]] to a plan (docs/guides/checks.md) and run it"
             raise ConfigurationError(f"could not check {folder}: its plan expects nothing; {hint}")
-        loads, trials = dataset.measured_loads(), _read_trials(dataset)
+        loads = dataset.measured_loads()
         complete = dataset.manifest.status is RunStatus.FINISHED
         results = check_expectations(plan, loads, is_complete=complete)
-        copies = check_copies(plan, loads)
+        return replace(read_circumstances(folder, dataset, plan, results), copies=check_copies(plan, loads))
+
+
+def read_circumstances(folder: Path, dataset: Dataset, plan: Plan, results: Sequence[CheckResult]) -> DatasetCheck:
+    """Join verdicts with the circumstances of a dataset's trials."""
+    trials = _read_trials(dataset)
     return DatasetCheck(
         folder=folder,
         manifest=dataset.manifest,
@@ -90,7 +98,6 @@ def check_dataset(folder: Path) -> DatasetCheck:
         flagged_count=sum(bool(one.flags) for one in trials),
         trials_count=len(trials),
         late_count=sum(TrialFlag.LATENESS_EXCEEDED in one.flags for one in trials),
-        copies=copies,
     )
 
 

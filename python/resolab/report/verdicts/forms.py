@@ -125,7 +125,7 @@ def _sum(check: DatasetCheck) -> str:
 
 def _warnings(check: DatasetCheck) -> list[str]:
     """Say first when the machine was busy, then name the assumptions that the run does not bear out."""
-    return [*_warn_of_busy_machine(check), *_warn_of_doubts(check), *_note_few_blocks(check)]
+    return [*check.notes, *_warn_of_busy_machine(check), *_warn_of_doubts(check), *_note_few_blocks(check)]
 
 
 def _warn_of_busy_machine(check: DatasetCheck) -> list[str]:

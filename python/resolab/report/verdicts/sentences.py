@@ -26,6 +26,17 @@ def time_sentence(found: CheckResult) -> str:
     return "; ".join(clauses)
 
 
+def across_sentence(found: CheckResult, blocks: tuple[int, int], reason: str | None) -> str:
+    """Return the change of a difference between two datasets, with its interval, and the reason of no verdict."""
+    if found.estimate_ms is None or found.interval_ms is None:
+        return f"too few pairs for an interval ({blocks[0]} and {blocks[1]} blocks), bound {found.expectation.bound}"
+    side = "slower" if found.estimate_ms > 0 else "faster"
+    ends = f"[{_end(found.interval_ms.low)}, {_end(found.interval_ms.high)}]"
+    change = f"{abs(found.estimate_ms):.1f} ms {side} than in the first dataset {ends} at {LEVEL:.0%}"
+    told = f"{change}, bound {found.expectation.bound}, {blocks[0]} and {blocks[1]} blocks"
+    return "; ".join([told, *_spread(found), *([reason] if reason else [])])
+
+
 def share_sentence(one: Expectation, found: ShareDecision, trials_count: int) -> str:
     """Return the share of slow and failed trials with its interval."""
     ends = f"[{found.interval.low:.1%}, {found.interval.high:.1%}]"

@@ -151,7 +151,7 @@ def test_each_verdict_names_level_looks_and_both_spreads(folder: Path) -> None:
     assert (time["level"], time["looks_count"], time["reference_spread_ms"]) == (0.95, 1, 21.0)
     assert told["checks"][-1]["spread_ms"] is None
     assert told["checks"][-1]["reference_spread_ms"] is None
-    assert "on fewer than 20 blocks" in told["warnings"][-1]
+    assert "on fewer than 30 blocks" in told["warnings"][-1]
 
 
 def test_late_trials_are_a_busy_machine_whatever_the_outcome(folder: Path) -> None:

@@ -1,0 +1,163 @@
+"""The first bad version: by pure verdicts, and in simulated campaigns of sixteen made builds."""
+
+import argparse
+import asyncio
+import json
+import random
+import re
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import pytest
+
+from resolab.campaign.bisection import Bisection, find_first_bad, join_verdicts
+from resolab.checks.decision import Verdict
+from resolab.cli import bisect
+from resolab.cli.main import main
+from resolab.errors import ConfigurationError
+from resolab.plan import Condition, Plan
+from resolab.records import Bootstrap, QueryPurpose, QueryRecord, ResolverCache
+from resolab.stats import MedianSequence
+from resolab.trials.trial_result import TrialResult
+
+MET, NOT_MET, UNDECIDED = Verdict.MET, Verdict.NOT_MET, Verdict.UNDECIDED
+PLAN = """
+name = "made-builds"
+question = "Which build is slower?"
+kind = "exchange"
+seed = 3
+blocks = 10
+[factors]
+profile = ["fiber"]
+dns_transport = ["doudp"]
+requested_dns_handshake_mode = ["full"]
+resolver_cache = ["hit", "miss"]
+[resolver]
+miss_delay_ms = @VERSION@
+[baseline]
+resolver_cache = "hit"
+[[expect]]
+name = "not slower"
+kind = "not_slower_than"
+margin_ms = 2
+treatment = { resolver_cache = ["miss"] }
+baseline = { resolver_cache = "hit" }
+[stop]
+rule = "expectations"
+"""
+VERSIONS = [f"{0.01 * number:.2f}" if number < 11 else f"{5 + 0.01 * number:.2f}" for number in range(1, 17)]
+"""Sixteen made builds: a miss takes 5 ms longer from the eleventh on."""
+
+
+@pytest.mark.parametrize("first_bad", range(1, 16))
+def test_the_first_bad_version_is_found_in_few_steps(first_bad: int) -> None:
+    judged: list[int] = []
+
+    def judge(place: int) -> Verdict:
+        judged.append(place)
+        return NOT_MET if place >= first_bad else MET
+
+    found = find_first_bad(16, judge)
+    assert (found.good, found.bad, found.is_found) == (first_bad - 1, first_bad, True)
+    assert len(judged) == len(set(judged)) <= 6
+
+
+def test_a_search_without_two_sides_or_with_an_undecided_step_names_nobody() -> None:
+    assert find_first_bad(8, lambda place: MET) == Bisection(None, None)
+    assert find_first_bad(8, lambda place: NOT_MET) == Bisection(None, 0)
+    assert find_first_bad(8, lambda place: {0: MET, 7: NOT_MET}.get(place, UNDECIDED)) == Bisection(0, 7, 3)
+    assert join_verdicts([MET, UNDECIDED, NOT_MET]) is NOT_MET
+    assert join_verdicts([MET, UNDECIDED]) is UNDECIDED
+
+
+class PretendedExchanges:
+    """Exchanges of 20 ms with the spread of a quiet machine, and the plan's delay of a miss."""
+
+    def __init__(self, plan: Plan, seed: int, folder: Path, number: int) -> None:
+        self._delay_ms = plan.resolver.miss_delay_ms
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        return
+
+    async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:
+        await asyncio.sleep(0)
+        chance = random.Random(f"{condition.id}/{trial_id}/{self._delay_ms}")
+        miss = condition.resolver_cache is ResolverCache.MISS
+        time_ms = 20.0 + chance.gauss(0.0, 3.0) + (self._delay_ms if miss else 0.0)
+        record = QueryRecord(
+            purpose=QueryPurpose.MEASURED,
+            qname="example.resolab.test.",
+            qtype="A",
+            dns_transport=condition.dns_transport,
+            resolver="10.77.0.1",
+            bootstrap=Bootstrap.GIVEN,
+            sequence=1,
+            time_origin_ns=0,
+            query_bytes=40,
+            attempt_count=1,
+            addresses=["10.77.1.1"],
+            query_response_time_ns=round(time_ms * 1e6),
+            limit_ns=5_000_000_000,
+        )
+        return TrialResult([record], [], failed=False)
+
+
+def options_of(folder: Path, **more: object) -> argparse.Namespace:
+    (folder / "plan.toml").write_text(PLAN)
+    (folder / "versions").write_text("\n".join(VERSIONS) + "\n")
+    given = {"make": None, "most_blocks": 200, "json": True, "out": folder / "out"}
+    return argparse.Namespace(plan=folder / "plan.toml", versions=folder / "versions", **{**given, **more})
+
+
+def test_the_eleventh_of_sixteen_made_builds_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert bisect.run(options_of(tmp_path, make="echo @VERSION@ >> made"), PretendedExchanges) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["first_bad"], told["last_good"]) == (VERSIONS[10], VERSIONS[9])
+    # The plan's ten blocks do not decide a margin of 2 ms in every step: some got more.
+    blocks = [int(count) for count in re.findall(r"(\d+) blocks", str(told["steps"]))]
+    assert max(blocks) > 10
+    assert (tmp_path / "made").read_text().split() == [one["version"] for one in told["steps"]]
+
+
+def test_ten_of_ten_searches_name_the_eleventh_build() -> None:
+    rng = np.random.default_rng(9)
+
+    def judge(place: int) -> Verdict:
+        sequence, truth_ms = MedianSequence(), 5.0 if place >= 10 else 0.0
+        for _ in range(400):
+            difference = float(rng.normal(truth_ms, 5.0))
+            sequence.add(difference, difference)
+            if sequence.high < 2.0 or sequence.low > 2.0:
+                return MET if sequence.high < 2.0 else NOT_MET
+        return UNDECIDED
+
+    assert [find_first_bad(16, judge).bad for _ in range(10)] == [10] * 10
+
+
+def test_undecided_steps_end_the_search_with_its_range(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bisect.run(options_of(tmp_path, most_blocks=8, json=False), PretendedExchanges) == 6
+    assert "undecided: " in capsys.readouterr().out
+
+
+def test_a_plan_of_equal_steps_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = options_of(tmp_path)
+    options.plan.write_text(PLAN.replace("@VERSION@", "1"))
+    with pytest.raises(ConfigurationError, match="no @VERSION@"):
+        bisect.run(options, PretendedExchanges)
+    options.plan.write_text(PLAN.replace('[stop]\nrule = "expectations"', ""))
+    with pytest.raises(ConfigurationError, match="rule = "):
+        bisect.run(options, PretendedExchanges)
+    (tmp_path / "versions").write_text("one\n")
+    assert main(["bisect", str(options.plan), str(tmp_path / "versions")]) == 3
+    assert "at least two versions" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

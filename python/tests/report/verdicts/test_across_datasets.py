@@ -1,0 +1,74 @@
+"""Verdicts between two datasets: the change of a difference from the same reference, and refusals."""
+
+import json
+from pathlib import Path
+
+import pytest
+from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
+
+from resolab.checks.decision import Verdict
+from resolab.cli.main import main
+from resolab.errors import ConfigurationError
+from resolab.report.verdicts.across_datasets import check_across
+from resolab.store import build_tables
+
+EXPECT = """
+[[expect]]
+name = "not grown"
+kind = "not_slower_than"
+margin_ms = 20
+treatment = { dns_transport = ["doq"], requested_handshake_mode = ["full"] }
+baseline = { dns_transport = "doudp", requested_handshake_mode = "full" }
+"""
+TEXT = (
+    PLAN_TEXT.replace("blocks = 6", "blocks = 14")
+    .replace('["fiber", "4g"]', '["fiber"]')
+    .replace('["example", "wikipedia"]', '["example"]')
+)
+
+
+def made(folder: Path, *, all_ms: float = 0.0, doq_ms: float = 0.0, **manifest: object) -> Path:
+    """Make a dataset with slower loads: all of them, as on another day, and those with DoQ, as with another build."""
+    make_dataset(folder, make_plan(TEXT + EXPECT))
+    for file in (folder / "trials").glob("*.jsonl"):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        more_ms = all_ms + (doq_ms if ".doq." in lines[0]["condition"] else 0.0)
+        for one in lines:
+            if one.get("plt_ms") is not None:
+                one["plt_ms"] += more_ms
+        file.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    file = folder / "manifest.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **manifest}))
+    build_tables(folder)
+    return folder
+
+
+def test_another_day_changes_no_verdict_and_another_build_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = made(tmp_path / "a")
+    other_day, other_build = made(tmp_path / "b", all_ms=300), made(tmp_path / "c", all_ms=300, doq_ms=100)
+    (result,) = check_across(first, other_day).results
+    assert result.verdict is Verdict.MET
+    assert result.estimate_ms == pytest.approx(0, abs=5)
+    (result,) = check_across(first, other_build).results
+    assert result.verdict is Verdict.NOT_MET
+    assert "100.0 ms slower than in the first dataset [" in result.sentence
+    assert main(["compare", str(first), str(other_build), "--check", "--junit", str(tmp_path / "v.xml")]) == 1
+    assert "not met" in capsys.readouterr().out
+    assert "<failure" in (tmp_path / "v.xml").read_text()
+
+
+@pytest.mark.parametrize(("key", "value", "word"), [("paths", 2, "paths"), ("backend", "packet", "back end")])
+def test_datasets_of_other_instruments_are_refused(tmp_path: Path, key: str, value: object, word: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"they differ in {word}; run old and new build in one plan"):
+        check_across(made(tmp_path / "a"), made(tmp_path / "b", **{key: value}))
+
+
+def test_margins_below_the_drift_of_days_need_a_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = made(tmp_path / "a")
+    file = first / "manifest.json"
+    file.write_text(file.read_text().replace("margin_ms = 20", "margin_ms = 2"))
+    assert main(["compare", str(first), str(first), "--check"]) == 3
+    assert "about 5 ms from day to day" in capsys.readouterr().err
+    assert main(["compare", str(first), str(first), "--check", "--any-margin"]) == 0
