@@ -63,7 +63,11 @@ CARGO = """#!/bin/sh
 echo "$*" >> "$(dirname "$0")/asked"
 case "$*" in
     *--no-run*) ;;
-    *--no-fail-fast*) printf 'error: 2 targets failed:\\n    `-p fine --lib`\\n    `-p broken --test broken`\\n' >&2; exit 101 ;;
+    *--no-fail-fast*)
+        printf 'failures:\\n\\nfailures:\\n    room::fails_once\\n'
+        printf 'error: 2 targets failed:\\n    `-p fine --lib`\\n    `-p broken --test broken`\\n' >&2; exit 101 ;;
+    *fine*--list*) echo 'room::fails_once: test' ;;
+    *--list*) ;;
     *broken*) exit 101 ;;
 esac
 """
@@ -82,4 +86,11 @@ def test_what_fails_of_rusts_tests_beside_pythons_is_tried_again_alone(checkout:
     assert "-p fine --lib" in kept[0]
     assert "broken" not in kept[0]
     asked = (checkout / "bin" / "asked").read_text().splitlines()
-    assert [line.split()[-1] for line in asked] == ["--no-run", "--no-fail-fast", "1", "1"]
+    assert [line.split("--locked ")[1] for line in asked] == [
+        "--no-run",
+        "--no-fail-fast",
+        "-p fine --lib -- --list --exact room::fails_once",
+        "-p fine --lib -- --exact room::fails_once --test-threads 1",
+        "-p broken --test broken -- --list --exact room::fails_once",
+        "-p broken --test broken -- --test-threads 1",
+    ]
