@@ -192,6 +192,12 @@ OF_ITS_OWN: Mapping[str, str] = {
 DECLARED_BY_STUDY = re.compile(r"python/resolab/studies/\w+/trials\.py")
 
 
+def test_outcomes_are_found_by_name_and_never_taken_from_the_table() -> None:
+    files = PROJECT.glob("python/resolab/**/*.py")
+    taken = [one.name for one in files if "OUTCOMES[" in one.read_text("utf-8") and one.name != "outcomes.py"]
+    assert not taken, f"use find_outcome: the table lacks the outcomes of studies: {taken}"
+
+
 def _lists(tree: ast.AST) -> Iterator[Sequence[str]]:
     """Find the words of every literal list, tuple, set and table's keys, and of every statement of SQL."""
     for node in ast.walk(tree):

@@ -197,12 +197,14 @@ def test_two_datasets_are_compared_and_other_trials_refused(tmp_path: Path, caps
     assert "no outcome" not in capsys.readouterr().err
     assert main(["compare", str(first), str(second), "--outcome", "coins.third"]) == 3
     assert "choose one of coins.last, coins.first" in capsys.readouterr().err
+    expected = PLAN + EXPECTATION
+    third, fourth = run(tmp_path / "third", text=expected), run(tmp_path / "fourth", text=expected)
+    capsys.readouterr()
+    assert main(["compare", "--check", str(third), str(fourth)]) == 0
+    assert "twice takes longer" in capsys.readouterr().out
 
 
-def test_a_stopping_rule_and_an_expectation_decide_by_its_outcome(tmp_path: Path) -> None:
-    deciding = """
-[analysis]
-primary = "coins.first"
+EXPECTATION = """
 [[expect]]
 name = "twice takes longer"
 kind = "not_slower_than"
@@ -210,12 +212,19 @@ margin_ms = 5
 outcome = "coins.last"
 treatment = { study_arm = ["twice"] }
 baseline = { study_arm = "once" }
+"""
+
+
+def test_a_stopping_rule_and_an_expectation_decide_by_its_outcome(tmp_path: Path) -> None:
+    deciding = """
+[analysis]
+primary = "coins.first"
 [stop]
 rule = "confidence_sequence"
 ci_width_ms = 4.0
 decided_by = ["width"]
 """
-    folder = run(tmp_path / "dataset", text=PLAN.replace("blocks = 9", "blocks = 40") + deciding)
+    folder = run(tmp_path / "dataset", text=PLAN.replace("blocks = 9", "blocks = 40") + EXPECTATION + deciding)
     manifest = load_manifest(folder)
     assert manifest.stop_reason == "decided"
     assert 8 <= (manifest.blocks_finished_count or 0) < 40

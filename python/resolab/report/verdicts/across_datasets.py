@@ -23,7 +23,7 @@ from resolab.report.verdicts.sentences import across_sentence
 from resolab.report.verdicts.verdicts import is_sequential
 from resolab.stats import Sample, difference_of_medians, measure_spread
 from resolab.store import Dataset, Manifest, ensure_tables, open_dataset
-from resolab.store.outcomes import OUTCOMES, PLT, RESPONSE_START
+from resolab.store.outcomes import PLT, RESPONSE_START, find_outcome
 from resolab.store.rows import LoadRow
 
 DRIFT_MS: Mapping[str, float] = {PLT.name: 5.0, RESPONSE_START.name: 1.0}
@@ -77,6 +77,7 @@ def _list_facts(side: _Side) -> dict[str, object]:
     manifest, instrument = side.manifest, side.plan.instrument
     return {
         "kind of trials": side.plan.kind,
+        "study": side.plan.study,
         "pages": manifest.starts[-1].pages_sha256 if manifest.starts else None,
         "profiles": {one.name: one for one in manifest.profiles},
         "browsers": manifest.versions.browsers,
@@ -137,7 +138,7 @@ def _judge(one: Expectation, pair: PlannedComparison, sides: tuple[_Side, _Side]
 
 def _pair_arms(one: Expectation, pair: PlannedComparison, side: _Side) -> tuple[Sample, Sample]:
     arms = (side.loads.get(arm.id, []) for arm in (pair.treatment, pair.baseline))
-    return pair_samples(OUTCOMES[one.outcome], *arms)
+    return pair_samples(find_outcome(one.outcome), *arms)
 
 
 def _find_other_noise(
