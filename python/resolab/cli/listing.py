@@ -5,7 +5,7 @@ For: finding a name without opening folders. Not for: the content of a page, pro
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -13,6 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from resolab.cli.console import Console
+from resolab.cli.profile_list import layout_profiles
+from resolab.errors import UsageError
 from resolab.pages.facts import count_facts
 from resolab.pages.file import read_model
 from resolab.plan import Corpus, access_rtt_ms
@@ -34,16 +36,24 @@ _NAMED_ELSEWHERE = {
 }
 
 
-def run(what: str, *, as_json: bool) -> int:
-    """Print the list of one kind of name."""
+def run(what: str, words: Sequence[str] = (), *, as_json: bool, whole: bool = False) -> int:
+    """Print the list of one kind of name; with words, only names that contain one of them."""
     rows = list(
         {"pages": _pages, "profiles": _profiles, "plans": _plans, "factors": _factors, "studies": _studies}[what](
             Corpus.from_project()
         )
     )
+    if words:
+        rows = [row for row in rows if any(word in str(next(iter(row.values()))) for word in words)]
+        if not rows:
+            raise UsageError(f"no name of `resolab list {what}` contains {' or '.join(map(repr, words))}")
     if as_json:
         for row in rows:
             print(json.dumps(row))
+        return 0
+    if what == "profiles":
+        for line in layout_profiles(rows, whole=whole or bool(words)):
+            Console().print(line, highlight=False, markup=False)
         return 0
     table = Table(box=None, pad_edge=False)
     first = next(iter(rows[0]), "") if rows else ""

@@ -252,7 +252,7 @@ def _visit(options: argparse.Namespace) -> int:
 def _list(options: argparse.Namespace) -> int:
     from resolab.cli import listing
 
-    return listing.run(options.what, as_json=options.json)
+    return listing.run(options.what, options.words, as_json=options.json, whole=options.all)
 
 
 def _page(options: argparse.Namespace) -> int:

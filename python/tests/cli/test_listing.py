@@ -47,3 +47,34 @@ def test_rows_say_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
 def test_people_get_a_table(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", what]) == 0
     assert len(capsys.readouterr().out.splitlines()) > 4
+
+
+def test_profiles_are_a_line_each_under_their_source(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "profiles"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 40
+    assert max(map(len, lines)) <= 80
+    (fourg,) = (line for line in lines if line.startswith("4g "))
+    assert fourg.split() == ["4g", "91.9", "54.0", "21.2"]
+    (ideal,) = (line for line in lines if line.startswith("ideal "))
+    assert ideal.split() == ["ideal", "0.0", "no", "limit", "no", "limit"]
+    # A source of many profiles is one entry.
+    assert not any(line.startswith("errant-telia") for line in lines)
+    assert "errant-*: 26 profiles" in " ".join(lines)
+
+
+def test_all_profiles_are_listed_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "profiles", "--all"]) == 0
+    first = [line.split(" ")[0] for line in capsys.readouterr().out.splitlines()]
+    assert set(Corpus.from_project().profiles()) <= set(first)
+
+
+def test_words_choose_names(capsys: pytest.CaptureFixture[str]) -> None:
+    names = set(rows(capsys, "profiles"))
+    assert main(["list", "profiles", "sweden-3g", "fiber", "--json"]) == 0
+    found = {json.loads(line)["profile"] for line in capsys.readouterr().out.splitlines()}
+    assert found == {name for name in names if "sweden-3g" in name or "fiber" in name}
+    assert main(["list", "profiles", "sweden-3g"]) == 0
+    assert "errant-3-sweden-3g-bad" in capsys.readouterr().out
+    assert main(["list", "profiles", "nowhere"]) == 2
+    assert "contains 'nowhere'" in capsys.readouterr().err

@@ -118,6 +118,18 @@ def margin_text(findings: Findings) -> str | None:
     )
 
 
+_TITLES = {
+    Estimand.PAIRED_DIFFERENCE: "difference",
+    Estimand.RELATIVE_CHANGE: "change of the median",
+    Estimand.SHIFT: "shift",
+}
+
+
+def title_of(estimand: Estimand) -> str:
+    """Return the head of a column of estimates, with the unit: a difference in ms is no change of the median in %."""
+    return f"{_TITLES[estimand]}, {scale_of(estimand)[1]}"
+
+
 def scale_of(estimand: Estimand) -> tuple[float, str]:
     """Return the factor from an estimate to its printed unit, and the unit."""
     return (100.0, "%") if estimand is Estimand.RELATIVE_CHANGE else (1.0, "ms")

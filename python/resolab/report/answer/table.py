@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from resolab.plots import estimate_text, interval_text, number_text
 from resolab.report.answer.lines import AnswerGroup, AnswerLine
-from resolab.report.answer.rows import AnswerRow, scale_of
+from resolab.report.answer.rows import AnswerRow, scale_of, title_of
 from resolab.report.findings.findings import Findings
 from resolab.report.parts.comparison_tables import p_text
 from resolab.stats import Estimate
@@ -50,9 +50,10 @@ def answer_table(findings: Findings, groups: Sequence[AnswerGroup]) -> AnswerTab
 
 def _columns(findings: Findings, rows: Sequence[AnswerRow]) -> list[_Column]:
     """Return the columns with at least one value."""
-    scale, unit = scale_of(findings.plan.analysis.estimand)
+    estimand = findings.plan.analysis.estimand
+    scale, _ = scale_of(estimand)
     columns = [
-        _Column(f"difference, {unit}", lambda row: value_text(row.estimate, scale)),
+        _Column(title_of(estimand), lambda row: value_text(row.estimate, scale)),
         _Column("verdict", lambda row: row.words),
         _Column("n", lambda row: str(row.estimate.n)),
     ]
@@ -70,8 +71,10 @@ def _columns(findings: Findings, rows: Sequence[AnswerRow]) -> list[_Column]:
 
 def joined_table(findings: Findings, groups: Sequence[AnswerGroup]) -> AnswerTable:
     """List each line's verdicts with its least and its greatest estimate."""
-    scale, unit = scale_of(findings.plan.analysis.estimand)
-    columns = ("comparisons", f"least, {unit}", f"greatest, {unit}", "verdicts", "n")
+    estimand = findings.plan.analysis.estimand
+    scale, _ = scale_of(estimand)
+    title = title_of(estimand)
+    columns = ("comparisons", f"least {title}", f"greatest {title}", "verdicts", "n")
     joined = [(group.heading, [_joined(line, scale) for line in group.lines]) for group in groups]
     return AnswerTable(columns, joined, frozenset((0, 3)))
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from resolab.plots import Verdict, estimate_text, interval_text, shorten_label
 from resolab.report.answer.lines import AnswerGroup, AnswerLine, answer_lines, common_baseline
-from resolab.report.answer.rows import AnswerRow, answer_rows, margin_text, scale_of
+from resolab.report.answer.rows import AnswerRow, answer_rows, margin_text, scale_of, title_of
 from resolab.report.answer.sentences import answer_sentences
 from resolab.report.answer.table import extremes, pairs_text, value_text, verdict_counts
 from resolab.report.findings.estimands import WORDS
@@ -132,7 +132,7 @@ def _stacked(one: _Cells) -> Text:
 
 def _comparisons(findings: Findings, rows: Sequence[AnswerRow]) -> _Comparisons:
     lines, estimand = answer_lines(findings, rows), findings.plan.analysis.estimand
-    scale, unit = scale_of(estimand)
+    scale, _ = scale_of(estimand)
     margin, baseline = margin_text(findings), common_baseline(findings, rows)
     parts = (
         f"{WORDS[estimand]} of {findings.primary.outcome.phrase}{f' against {baseline}' if baseline else ''}",
@@ -141,7 +141,7 @@ def _comparisons(findings: Findings, rows: Sequence[AnswerRow]) -> _Comparisons:
         *([f"{format_count(lines.folded_count, 'more comparison')} in the report"] if lines.folded_count else []),
     )
     title = "; ".join(parts)
-    columns = _Cells("", f"{unit} [interval]", "n", "verdict", "italic")
+    columns = _Cells("", f"{title_of(estimand)} [interval]", "n", "verdict", "italic")
     return _Comparisons(
         f"{title[0].upper()}{title[1:]}", columns, [(group.heading, _cells(group, scale)) for group in lines.groups]
     )

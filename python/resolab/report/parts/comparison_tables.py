@@ -18,7 +18,7 @@ from resolab.store.outcomes import LoadOutcome
 def _columns(outcome: LoadOutcome) -> tuple[str, ...]:
     return (
         "page", "profile", "treatment", "against", "pairs", f"paired difference of {outcome.label}, {outcome.unit}",
-        f"Hodges-Lehmann shift {outcome.unit}", f"change of median {outcome.label}", "Cliff's delta", "p",
+        f"Hodges-Lehmann shift {outcome.unit}", f"change of median {outcome.label}, %", "Cliff's delta", "p",
     )  # fmt: skip
 
 

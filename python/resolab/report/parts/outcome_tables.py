@@ -25,7 +25,7 @@ def outcome_table(findings: Findings, found: OutcomeFindings) -> Table:
     columns = (
         "page", "profile", "condition", "resolver path", "trials", "failed", "handshake reached",
         f"median {label} {unit}", *parts, f"paired difference of {label}, {unit}", f"closed form {unit}",
-        f"Hodges-Lehmann shift {unit}", f"change of median {label}", "Cliff's delta", "method",
+        f"Hodges-Lehmann shift {unit}", f"change of median {label}, %", "Cliff's delta", "method",
     )  # fmt: skip
     rows = [
         (*_loads(findings, one), *(_parts(findings, one.condition) if parts else ()), *_format_difference(one))

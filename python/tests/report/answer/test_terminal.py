@@ -7,7 +7,11 @@ import pytest
 from rich.console import Console
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
+from resolab.plan import Estimand
 from resolab.report import terminal_summary
+from resolab.report.answer.lines import answer_lines
+from resolab.report.answer.rows import answer_rows
+from resolab.report.answer.table import answer_table
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
 from resolab.report.parts.labels import name_combination
@@ -115,3 +119,20 @@ def test_a_narrow_terminal_gets_lines_with_labels_and_a_wide_one_a_table() -> No
     wide = printed(80)
     assert "  DoH + H3 full, a long label to be folded  123.4 [1, 2]            8" in wide
     assert all("PLT ms" not in line or "condition" in line for line in wide)
+
+
+@pytest.mark.parametrize(
+    ("estimand", "title"),
+    [
+        ("paired_difference", "difference, ms"),
+        ("relative_change", "change of the median, %"),
+        ("shift", "shift, ms"),
+    ],
+)
+def test_the_column_names_its_number_and_unit(findings: Findings, estimand: str, title: str) -> None:
+    """A difference of 50 ms and a change of 50 % must not look alike."""
+    plan = replace(findings.plan, analysis=replace(findings.plan.analysis, estimand=Estimand(estimand)))
+    assert any(f" {title} [interval] " in line for line in summary(replace(findings, plan=plan)))
+    rows = answer_rows(replace(findings, plan=plan))
+    table = answer_table(replace(findings, plan=plan), answer_lines(replace(findings, plan=plan), rows).groups)
+    assert table.columns[1] == title
