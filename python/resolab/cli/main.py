@@ -22,6 +22,7 @@ from resolab.cli.dataset.arguments import (
     add_evidence,
     add_export,
     add_har,
+    add_history,
     add_merge,
     add_waterfall,
 )
@@ -104,6 +105,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     add_check(commands).set_defaults(run=_check)
     add_bisect(commands).set_defaults(run=_bisect)
     add_compare(commands).set_defaults(run=_compare)
+    add_history(commands).set_defaults(run=_history)
     add_export(commands).set_defaults(run=_export)
     add_merge(commands).set_defaults(run=_merge)
     add_har(commands).set_defaults(run=_har)
@@ -180,6 +182,12 @@ def _report(options: argparse.Namespace) -> int:
     from resolab.cli import experiment
 
     return experiment.report(options.dataset, options.output)
+
+
+def _history(options: argparse.Namespace) -> int:
+    from resolab.cli.dataset import history
+
+    return history.run(options)
 
 
 def _compare(options: argparse.Namespace) -> int:

@@ -29,6 +29,8 @@ CHANGES = (0.0, 0.02, 0.05, 0.10)
 MARGIN_PERCENT = 5.0
 MOST_FALSE_PERCENT = 2.5
 CAMPAIGN_BLOCKS = (24, 48, 100)
+ONE_LOOK = "one look"
+"""The row of a number of blocks fixed in advance: its rate is known to about one percent only, so it has no limit."""
 CAMPAIGNS_COUNT = 20
 """The number of drawn campaigns of a condition."""
 EXPECTED = Expectation(
@@ -62,12 +64,12 @@ def measure(folder: Path, seed: int) -> BenchPart:
     for name, rule in PEER_RULES.items():
         found = [_judge_peer(rule, pairs, change) for change in CHANGES]
         _add(part, name, found, is_ours=False)
-    for name, interval_of in (("looks", interval_at_any_look), ("one look", interval_of_fixed_blocks)):
+    for name, interval_of in (("a look after each", interval_at_any_look), (ONE_LOOK, interval_of_fixed_blocks)):
         found = [
             _share([judge_times(EXPECTED, *_samples(*pair, change), interval_of) for pair in pairs])
             for change in CHANGES
         ]
-        _add(part, f"ours: not slower than 5 %, 12 blocks, {name}", found, is_ours=True)
+        _add(part, f"ours: not slower than 5 %, 12 blocks, {name}", found, is_ours=True, is_required=name != ONE_LOOK)
     rng = np.random.default_rng(seed)
     for blocks in CAMPAIGN_BLOCKS:
         drawn = [campaign for values in copies for campaign in _draw(rng, values, blocks)]
@@ -133,10 +135,10 @@ def _judge_campaign(old: FloatArray, new: FloatArray, change: float) -> Verdict:
     return Verdict.UNDECIDED
 
 
-def _add(part: BenchPart, name: str, found: Sequence[Verdicts], *, is_ours: bool) -> None:
+def _add(part: BenchPart, name: str, found: Sequence[Verdicts], *, is_ours: bool, is_required: bool = True) -> None:
     by_change = dict(zip(CHANGES, found, strict=True))
     false_percent = max(by_change[0.0].slower, by_change[0.05].passed)
-    judged = ("met" if false_percent <= MOST_FALSE_PERCENT else "MISSED") if is_ours else ""
+    judged = ("met" if false_percent <= MOST_FALSE_PERCENT else "MISSED") if is_ours and is_required else ""
     undecided = " / ".join(f"{by_change[change].undecided:.1f}" for change in (0.0, 0.05, 0.10)) if is_ours else ""
     cells = [name, *(f"{one.slower:.1f}" for one in found), f"{by_change[0.05].passed:.1f}", undecided, judged]
     data = {str(change): [one.slower, one.passed] for change, one in by_change.items()}

@@ -1,7 +1,7 @@
 """Arguments of the commands reading finished datasets.
 
-For: `resolab compare`, `export`, `merge`, `har`, `waterfall` and `evidence`. Not for: the commands themselves (modules
-of this folder), with imports too slow for `--help`.
+For: `resolab compare`, `history`, `export`, `merge`, `har`, `waterfall` and `evidence`. Not for: the commands
+themselves (modules of this folder), with imports too slow for `--help`.
 """
 
 import argparse
@@ -33,6 +33,25 @@ def add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
     add_check_options(compare)
     return compare
+
+
+def add_history(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
+    """Add the parser of `history`."""
+    history = commands.add_parser(
+        "history",
+        help="checked datasets over time, for Apache Otava and bencher",
+        description="Write a CSV line for each dataset of one plan: time, versions, and for each [[expect]] the median "
+        "difference from the baseline, the share of slow trials or the number of failures "
+        "(docs/guides/build-pipeline.md).",
+        epilog="example: resolab history runs/mine-* -o history.csv --otava otava.yaml",
+    )
+    history.add_argument("datasets", type=Path, nargs="+", metavar="DIR", help="the datasets' folders, in any order")
+    history.add_argument("-o", "--output", type=Path, metavar="FILE", help="the CSV file (default: standard output)")
+    history.add_argument("--otava", type=Path, metavar="FILE", help="write Otava's configuration for the CSV file, too")
+    history.add_argument(
+        "--bencher", type=Path, metavar="FILE", help="write the last dataset in the Bencher Metric Format, too"
+    )
+    return history
 
 
 def add_export(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> argparse.ArgumentParser:
