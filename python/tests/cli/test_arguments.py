@@ -67,7 +67,9 @@ def test_every_command_has_its_help() -> None:
     names = [
         line.split()[0] for line in ran.stdout.splitlines() if line.startswith("    ") and not line.startswith("     ")
     ]
-    wanted = "run resume report check compare export merge har waterfall evidence plan calibrate query visit"
+    wanted = (
+        "run resume report check bisect compare history export merge har waterfall evidence plan calibrate query visit"
+    )
     wanted += (
         " bench stub edge path enter fetch fetch-names gateway ping relay probe-questions probe fleet internet list page"
         " doctor"
