@@ -4,7 +4,7 @@ For: reading, identifiers, exclusions, tables, figures and schemas; everything f
 Not for: possible combinations of levels (`support`) or a plan's choice (`model`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from resolab.plan.condition import DECLARED
@@ -45,6 +45,13 @@ def select_factors(*subjects: FactorSubject) -> tuple[str, ...]:
 
 QUERY_FACTORS = select_factors(FactorSubject.NETWORK, FactorSubject.RESOLVER)
 """The factors affecting our own client's queries beside a load; the queries are alike over all other factors."""
+
+
+def list_differing_factors(conditions: Iterable[object]) -> tuple[str, ...]:
+    """List the factors with different levels among the conditions: all that tells the conditions apart."""
+    found = list(conditions)
+    return tuple(factor for factor in EVERY_FACTOR if len({getattr(one, factor) for one in found}) > 1)
+
 
 Selection = Mapping[str, Sequence[str]]
 """Levels by factor; selects the conditions with a listed level in every named factor."""

@@ -13,7 +13,7 @@ from resolab.plan.analysis import Analysis
 from resolab.plan.comparison import ComparisonRule, PlannedComparison, list_comparisons
 from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.expectation import Expectation
-from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, format_level, selects
+from resolab.plan.factors import FACTORS, OPTIONAL_FACTORS, Selection, format_level, list_differing_factors, selects
 from resolab.plan.key_exchange import KeyExchange
 from resolab.plan.live.settings import LAB, LiveSettings
 from resolab.plan.pages.own_pages import PlanPageSource
@@ -134,12 +134,8 @@ class Plan:
 
     def list_varying_factors(self) -> tuple[str, ...]:
         """List the named optional factors with differing levels in the conditions, in the order of identifiers."""
-        conditions = self.conditions()
-        return tuple(
-            factor
-            for factor in self.factors.named
-            if factor != "page" and len({getattr(one, factor) for one in conditions}) > 1
-        )
+        differing = list_differing_factors(self.conditions())
+        return tuple(factor for factor in self.factors.named if factor != "page" and factor in differing)
 
     def find_baseline(self, condition: Condition) -> Condition:
         """Find the baseline of `condition`, on the same page and profile; may be the condition itself.

@@ -5,9 +5,17 @@ from typing import Any
 import pytest
 
 from resolab.errors import ConfigurationError
-from resolab.plan import Plan, parse_plan
+from resolab.installation import project_root
+from resolab.plan import Plan, load_plan, parse_plan
 from resolab.plan.corpus import Corpus
-from resolab.plan.factors import FREE_NAMES, NAMED_ORDER, NUMBERS, OPTIONAL_FACTORS, list_allowed_words
+from resolab.plan.factors import (
+    FREE_NAMES,
+    NAMED_ORDER,
+    NUMBERS,
+    OPTIONAL_FACTORS,
+    list_allowed_words,
+    list_differing_factors,
+)
 from resolab.plan.support import impossible
 from resolab.records import BrowserName, ConnectionState, DohMethod, HandshakeMode, HttpVersion, ResolverPath
 
@@ -243,3 +251,13 @@ def test_following_every_hint_ends_with_a_plan_of_possible_conditions(corpus: Co
 def test_an_old_dataset_with_what_is_called_impossible_now_is_still_read() -> None:
     old = text().replace('doh = "native"', 'doh = "native"\ndoq = "native"').replace('"doh"]', '"doq"]')
     assert parse_plan(old, "p.toml", None).conditions()
+
+
+def test_differing_factors_are_all_that_tells_conditions_apart() -> None:
+    plan = load_plan(project_root() / "plans" / "s24.toml")
+    conditions = plan.conditions()
+    differing = list_differing_factors(conditions)
+    assert {"page", "profile", "dns_transport"} <= set(differing)
+    levels = {tuple(getattr(one, factor) for factor in differing) for one in conditions}
+    assert len(levels) == len({dataclasses.replace(one, replicate=1).id for one in conditions})
+    assert list_differing_factors(conditions[:1]) == ()

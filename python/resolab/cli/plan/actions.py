@@ -22,7 +22,7 @@ from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
 from resolab.cli.plan.power import compute_power, make_console, power_json, print_power, print_result
 from resolab.plan import ComparisonKind, Condition, Corpus, Plan, load_plan, pool_pages, trials_a_block
-from resolab.plan.factors import EVERY_FACTOR, format_level, selects
+from resolab.plan.factors import EVERY_FACTOR, format_level, list_differing_factors, selects
 from resolab.plan.kind import list_factors_of_kind
 from resolab.plan.schema import plan_schema
 from resolab.records import ResolverCache
@@ -112,7 +112,7 @@ def _build_json(plan: Plan, expected_s: float, least_s: float) -> dict[str, Any]
             {"name": one.name, "kind": one.kind, "treatment": one.treatment.id, "baseline": one.baseline.id}
             for one in compared.comparisons()
         ],
-        "varying": [*_list_varying_factors(compared)],
+        "varying": [*list_differing_factors(compared.conditions())],
         "exclusions": [
             {"levels": dict(selection), "conditions_count": count} for selection, count in _exclusions(compared)
         ],
@@ -141,6 +141,7 @@ def _print(plan: Plan, expected_s: float, least_s: float, margins: Sequence[Deci
     for line in (*_comparisons(plan, least_s), *_analysis(plan), *describe_margins(plan, margins)):
         say(line)
     table = Table(box=None, pad_edge=False, show_header=False)
+    differing = list_differing_factors(conditions)
     for factor in list_factors_of_kind(plan.kind, plan.study):
         if factor == "page" and plan.samples_pages:
             table.add_row(factor, ", ".join(pages))
@@ -148,9 +149,7 @@ def _print(plan: Plan, expected_s: float, least_s: float, margins: Sequence[Deci
         words = dict.fromkeys(
             [*plan.words(factor), *(format_level(getattr(one, factor), factor) for one in conditions)]
         )
-        table.add_row(
-            factor, ", ".join(words) if factor in _list_varying_factors(plan) else f"{', '.join(words)} (held)"
-        )
+        table.add_row(factor, ", ".join(words) if factor in differing else f"{', '.join(words)} (held)")
     console.print(table, highlight=False)
     for selection, count in _exclusions(plan):
         keys = ", ".join(f"{factor} = {json.dumps(list(words))}" for factor, words in selection.items())
@@ -217,11 +216,6 @@ def _analysis(plan: Plan) -> list[str]:
         lines.append(f"warning: the lab's resolver closes a connection after {RESOLVER_IDLE_MS} ms without a query")
     lines += [f"expects: {one.name}: {str(one.kind).replace('_', ' ')} {one.bound}" for one in plan.expectations]
     return lines
-
-
-def _list_varying_factors(plan: Plan) -> list[str]:
-    conditions = plan.conditions()
-    return [factor for factor in EVERY_FACTOR if len({getattr(one, factor) for one in conditions}) > 1]
 
 
 def _exclusions(plan: Plan) -> list[tuple[Any, int]]:

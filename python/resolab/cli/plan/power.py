@@ -12,8 +12,8 @@ from rich.table import Table
 
 from resolab.campaign.power import AimResult, ComparisonPower, PlanPower, PowerAims, pilot_problem, plan_power
 from resolab.cli.console import Console
-from resolab.plan import Plan, PlannedComparison
-from resolab.plan.factors import EVERY_FACTOR, format_level
+from resolab.plan import Plan
+from resolab.plan.factors import format_level, list_differing_factors
 from resolab.stats import BlocksNeeded
 from resolab.store import ensure_tables, open_dataset
 
@@ -59,13 +59,10 @@ def make_console() -> Console:
 def _format_comparison(row: ComparisonPower) -> tuple[str, ...]:
     one = row.comparison
     name = one.treatment.id if one.name == one.treatment.id else f"{one.name}: {one.treatment.id}"
-    differing = [format_level(getattr(one.baseline, factor), factor) for factor in EVERY_FACTOR if _differ(one, factor)]
+    factors = list_differing_factors((one.treatment, one.baseline))
+    differing = [format_level(getattr(one.baseline, factor), factor) for factor in factors]
     difference = "" if row.difference_ms is None else f"{row.difference_ms:+.1f}"
     return name, " ".join(differing), str(row.pairs_count), difference
-
-
-def _differ(one: PlannedComparison, factor: str) -> bool:
-    return format_level(getattr(one.treatment, factor), factor) != format_level(getattr(one.baseline, factor), factor)
 
 
 def _format_answer(row: ComparisonPower, answer: AimResult) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from resolab.plan import Condition, Plan
 from resolab.plan.factor import FactorSubject
-from resolab.plan.factors import EVERY_FACTOR, OPTIONAL_FACTORS, format_level, select_factors
+from resolab.plan.factors import OPTIONAL_FACTORS, format_level, list_differing_factors, select_factors
 from resolab.plots import combination_label
 from resolab.studies.s24.paper_numbers import is_printed
 from resolab.wording import format_count
@@ -103,7 +103,7 @@ def choose_scope(plan: Plan) -> PaperScope:
     return PaperScope(
         cells,
         left_out_count=len(further),
-        drawn=_words((factor, first) for first, one in drawn for factor in _list_differing_factors(one, first)),
+        drawn=_words((factor, first) for first, one in drawn for factor in list_differing_factors((one, first))),
         unlike_count=len(unlike),
         unlike=_words((factor, one) for one in unlike for factor in _unlike(one)),
     )
@@ -119,10 +119,6 @@ def _words(found: Iterable[tuple[str, Condition]]) -> dict[str, list[str]]:
 
 def _levels(of: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(f"{factor} {', '.join(words)}" for factor, words in of.items())
-
-
-def _list_differing_factors(one: Condition, other: Condition) -> list[str]:
-    return [factor for factor in EVERY_FACTOR if getattr(one, factor) != getattr(other, factor)]
 
 
 def combination_name(combination: Combination) -> str:
