@@ -58,7 +58,7 @@ def fields(schema: Schema, *, skip: str) -> str:
             value, kind = prop.get("default"), annotation.removesuffix(" | None")
             # A text as default of something that is no text is a word of a vocabulary.
             is_word = isinstance(value, str) and kind != "str"
-            default = f" = {kind}.{value.upper()}" if is_word else f" = {value!r}"
+            default = f" = {kind}.{_member(value)}" if is_word else f" = {value!r}"
         lines.append(f"    {name}: {annotation}{default}\n")
     return "".join(lines)
 
@@ -74,17 +74,21 @@ def struct(name: str, schema: Schema, *, tag_field: str = "", tag: str = "") -> 
     return f"class {name}(msgspec.Struct, {options}):\n{body}"
 
 
+def _member(word: str) -> str:
+    return word.upper().replace("-", "_")
+
+
 def enumeration(name: str, schema: Schema) -> str:
     """Return the text of a closed vocabulary."""
     values = [part["const"] for part in schema["oneOf"]]
-    members = "".join(f'    {value.upper()} = "{value}"\n' for value in values)
+    members = "".join(f'    {_member(value)} = "{value}"\n' for value in values)
     return f"class {name}(enum.StrEnum):\n{format_docstring(schema.get('description', ''))}\n{members}"
 
 
 def meanings(name: str, schema: Schema) -> str:
     """Map a vocabulary's words to their meanings."""
     lines = [
-        f"    {name}.{part['const'].upper()}: {' '.join(part['description'].split())!r},\n" for part in schema["oneOf"]
+        f"    {name}.{_member(part['const'])}: {' '.join(part['description'].split())!r},\n" for part in schema["oneOf"]
     ]
     return f"{MEANINGS[name]}: dict[str, str] = {{\n{''.join(lines)}}}\n"
 

@@ -15,7 +15,7 @@ from resolab.plan import Condition, Plan, parse_plan
 from resolab.records import (
     FORMAT_VERSION,
     Bootstrap,
-    BrowserName,
+    BrowserKind,
     BrowserPreset,
     ConnectionState,
     DirectionProfile,
@@ -210,7 +210,7 @@ def _trial(name: str, arm: Arm, condition: str, block: int, position: int, origi
         resolver_path=ResolverPath.STUB if transport == "dot" else ResolverPath.NATIVE,
         http_version=HttpVersion.H2,
         requested_handshake_mode=HandshakeMode.FULL,
-        browser=BrowserName(arm.browser),
+        browser=BrowserKind(arm.browser),
         replicate=arm.replicate,
         resolver_extra_rtt_ms=arm.extra_rtt_ms,
         resolver_cache=ResolverCache(arm.cache),

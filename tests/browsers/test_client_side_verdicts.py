@@ -7,10 +7,10 @@ from chromium_lab import ADDRESS, PLAIN, RESOLVER, browser_lab
 
 from resolab.browser import Chromium, DohSettings, Firefox
 from resolab.live.client_side import FailureSource, judge_load, log_settings
-from resolab.records import BrowserName, ConnectionState, DnsFailure, HandshakeMode
+from resolab.records import BrowserKind, ConnectionState, DnsFailure, HandshakeMode
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
-MAKERS = {BrowserName.CHROMIUM: Chromium, BrowserName.FIREFOX: Firefox}
+MAKERS = {BrowserKind.CHROMIUM: Chromium, BrowserKind.FIREFOX: Firefox}
 POLICIES = {
     "none": HandshakeMode.FULL,
     "resume": HandshakeMode.RESUMED,
@@ -40,7 +40,7 @@ async def scenes(name, lab, folder):
             for policy in POLICIES:
                 lab.set_policy(PLAIN, policy)
                 log.mark()
-                load = await lab.load(browser, PLAIN, close=PLAIN if name is BrowserName.CHROMIUM else None)
+                load = await lab.load(browser, PLAIN, close=PLAIN if name is BrowserKind.CHROMIUM else None)
                 found[policy] = load, judge_load(load.result, log.read(), (), ())
             lab.edge.command("set_name_behaviour", name=PLAIN, failure="servfail")
             log.mark()

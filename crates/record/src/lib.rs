@@ -80,7 +80,7 @@ pub use rcode::{RCODE_NAMES, rcode_text};
 pub use relay::RelayReadyRecord;
 pub use study::StudyValueRecord;
 pub use terms::{
-    BrowserName, BrowserPreset, ConnectionState, DnsTransport, DohMethod, H3Discovery,
+    BrowserKind, BrowserPreset, ConnectionState, DnsTransport, DohMethod, H3Discovery,
     HandshakeMode, HttpVersion, NameResolution, ResolverCache, TicketPolicy,
 };
 pub use trial::{
@@ -95,7 +95,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format. The minor number grows with additions safe to ignore by a reader,
 /// the major number with all other changes.
-pub const FORMAT_VERSION: &str = "1.23";
+pub const FORMAT_VERSION: &str = "1.24";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

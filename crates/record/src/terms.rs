@@ -122,15 +122,19 @@ pub enum TicketPolicy {
     RejectEarlyData,
 }
 
-/// The browser of a page load.
+/// The kind of a browser, which decides how it is driven. Builds of one kind differ in version or code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum BrowserName {
+pub enum BrowserKind {
     /// The browser is Chromium.
     Chromium,
     /// The browser is Firefox.
     Firefox,
+    /// The browser is Chromium's headless shell: Chromium's network stack and renderer without the
+    /// parts of a desktop browser.
+    #[serde(rename = "chromium-headless-shell")]
+    ChromiumHeadlessShell,
 }
 
 /// The resolver asking over Do53 when the browser itself uses no `DoH`.

@@ -4,7 +4,7 @@
 
 use crate::gateway::ConnectionSharing;
 use crate::terms::{
-    BrowserName, BrowserPreset, ConnectionState, DnsTransport, DohMethod, H3Discovery,
+    BrowserKind, BrowserPreset, ConnectionState, DnsTransport, DohMethod, H3Discovery,
     HandshakeMode, HttpVersion, NameResolution, ResolverCache,
 };
 #[cfg(feature = "schema")]
@@ -169,9 +169,14 @@ pub struct TrialRecord {
     /// Handshake requested for the page's connection; `null` without a page load.
     #[serde(default)]
     pub requested_handshake_mode: Option<HandshakeMode>,
-    /// Browser of the page load; `null` without a page load.
+    /// Name of the browser of the page load: `chromium`, `firefox`, or a build named by the plan;
+    /// `null` without a page load.
     #[serde(default = "chromium")]
-    pub browser: Option<BrowserName>,
+    pub browser: Option<String>,
+    /// Kind of a build named by the plan; `null` for `chromium` and `firefox`, where the name says
+    /// the kind.
+    #[serde(default)]
+    pub browser_kind: Option<BrowserKind>,
     /// Reason for the browser's use of HTTP/3 to the page's origin.
     #[serde(default = "forced")]
     pub h3_discovery: H3Discovery,
@@ -251,8 +256,8 @@ pub struct TrialRecord {
 
 // What every trial was before there was a choice (format 1.4 and older).
 #[expect(clippy::unnecessary_wraps, reason = "the default of an optional field")]
-fn chromium() -> Option<BrowserName> {
-    Some(BrowserName::Chromium)
+fn chromium() -> Option<String> {
+    Some("chromium".into())
 }
 fn forced() -> H3Discovery {
     H3Discovery::Forced
@@ -330,8 +335,11 @@ pub struct TrialEndRecord {
 pub struct PageLoadRecord {
     /// URL of the document.
     pub url: String,
-    /// Name of the browser, e.g. `chromium`.
+    /// Name of the browser, e.g. `chromium`, or of a build named by the plan.
     pub browser: String,
+    /// Kind of a build named by the plan; `null` for `chromium` and `firefox`.
+    #[serde(default)]
+    pub browser_kind: Option<BrowserKind>,
     /// Version of the browser, as text.
     pub browser_version: String,
     /// False for a load only priming caches and tickets.

@@ -4,7 +4,7 @@ For: starting a browser inside a network namespace, one measured page load in a 
 failure as data. Not for: the measured condition, servers, links, or writing records.
 """
 
-from resolab.browser.chromium import Chromium
+from resolab.browser.chromium import Chromium, HeadlessShell
 from resolab.browser.find import chromium_version, find_chromium, find_firefox, firefox_version
 from resolab.browser.firefox import Firefox
 from resolab.browser.interface import Browser
@@ -29,6 +29,7 @@ __all__ = [
     "DohSettings",
     "Firefox",
     "H3Discovery",
+    "HeadlessShell",
     "ListeningRequest",
     "LoadEvents",
     "LoadRequest",

@@ -1,16 +1,19 @@
-"""The browsers installed on this machine.
+"""The browsers of this machine: stock browsers and builds at a path.
 
-For: the path of the binary itself (a distribution's wrapper script adds its own flags) and its version. Not for:
-starting the browser.
+For: the path of the binary itself (a distribution's wrapper script adds its own flags), its version, and the digest of
+its code. Not for: starting the browser.
 """
 
+import hashlib
 import os
 import shutil
 import subprocess
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from resolab.errors import MachineError
+from resolab.records import BrowserKind
 
 VERSION_TIMEOUT_S = 20.0
 
@@ -64,6 +67,44 @@ def chromium_version(binary: Path | None = None) -> str:
 def firefox_version(binary: Path | None = None) -> str:
     """Return the browser's own version text, e.g. `Mozilla Firefox 153.7.0esr`."""
     return " ".join(_version_words(binary or find_firefox())[:3])
+
+
+VERSION_OF: Mapping[BrowserKind, Callable[..., str]] = {
+    BrowserKind.CHROMIUM: chromium_version,
+    BrowserKind.FIREFOX: firefox_version,
+    BrowserKind.CHROMIUM_HEADLESS_SHELL: chromium_version,
+}
+"""The version text of the build at a path; without a path, of the machine's stock browser."""
+FIND: Mapping[BrowserKind, Callable[[], Path]] = {
+    BrowserKind.CHROMIUM: find_chromium,
+    BrowserKind.FIREFOX: find_firefox,
+}
+"""The path of each stock browser."""
+_LIBRARIES = {BrowserKind.FIREFOX: "libxul.so"}
+"""The file beside the program with the browser's code, for programs that only load this file."""
+
+
+def check_build(name: str, path: Path) -> None:
+    """Raise `MachineError` unless the program of a plan's build can be run."""
+    if not path.is_file():
+        problem = "there is no such file"
+    elif not os.access(path, os.X_OK):
+        problem = "the file is not executable"
+    else:
+        return
+    raise MachineError(f"could not find browser {name} at {path}: {problem}; correct path in [browser.{name}]")
+
+
+def hash_code(kind: BrowserKind, program: Path) -> tuple[Path, str]:
+    """Return the file with a build's code, and the file's sha256 in hex."""
+    program = program.resolve()
+    library = program.with_name(_LIBRARIES.get(kind, program.name))
+    file = library if library.is_file() else program
+    try:
+        with file.open("rb") as stream:
+            return file, hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise MachineError(f"could not read browser {file}: {error.strerror}; make the file readable") from error
 
 
 def _find(wanted: _BrowserLocations) -> Path:

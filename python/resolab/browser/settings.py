@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from resolab.records import BrowserName, DohMethod, H3Discovery, HttpVersion, NameResolution
+from resolab.records import BrowserKind, DohMethod, H3Discovery, HttpVersion, NameResolution
 
-__all__ = ["BrowserName", "BrowserSettings", "DohMethod", "DohSettings", "H3Discovery", "HttpVersion", "NameResolution"]
+__all__ = ["BrowserKind", "BrowserSettings", "DohMethod", "DohSettings", "H3Discovery", "HttpVersion", "NameResolution"]
 
 
 class DohSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ from resolab.lab.distance import longest_rtt_ms, move_page, move_resolver, page_
 from resolab.lab.sites import assign_sites
 from resolab.pages.path import lab_load_ms, move_to_lab
 from resolab.plan import Condition, Corpus, Plan, block_order, page_order
-from resolab.records import BrowserName, ConnectionState, HandshakeMode, LinkProfile, ResolverCache, TrialKind
+from resolab.records import BrowserKind, ConnectionState, HandshakeMode, LinkProfile, ResolverCache, TrialKind
 from resolab.trials.client_runner import SETTLE_MS as CLIENT_SETTLE_MS
 from resolab.trials.page_load.browser_setup import BrowserSetup, choose_way, looks_up, probes, warms_up
 from resolab.trials.page_load.browsers import LIVE_LIMIT, RENEWED_AFTER_COUNT
@@ -50,11 +50,11 @@ class BrowserCost:
     """The time per received megabyte, in s: decrypting, decoding, computing, drawing."""
 
 
-COSTS: Mapping[BrowserName, BrowserCost] = {
-    BrowserName.CHROMIUM: BrowserCost(
-        start_s=1.0, trial_s=0.2, warm_up_s=0.1, load_s=0.04, request_s=0.005, megabyte_s=0.3
-    ),
-    BrowserName.FIREFOX: BrowserCost(
+_CHROMIUM_COST = BrowserCost(start_s=1.0, trial_s=0.2, warm_up_s=0.1, load_s=0.04, request_s=0.005, megabyte_s=0.3)
+COSTS: Mapping[BrowserKind, BrowserCost] = {
+    BrowserKind.CHROMIUM: _CHROMIUM_COST,
+    BrowserKind.CHROMIUM_HEADLESS_SHELL: _CHROMIUM_COST,
+    BrowserKind.FIREFOX: BrowserCost(
         start_s=3.0, trial_s=0.25, warm_up_s=0.15, load_s=0.06, request_s=0.004, megabyte_s=0.3
     ),
 }
@@ -141,14 +141,16 @@ class _DurationEstimate:
         """Return the seconds until a new browser has loaded the page once."""
         waiting_s = DOH_PROBE_DELAY_S if probes(choose_way(condition)) else 0.0
         return (
-            COSTS[condition.browser].start_s + waiting_s + self._load_s(condition, HandshakeMode.FULL, warm_dns=False)
+            COSTS[condition.browser_kind].start_s
+            + waiting_s
+            + self._load_s(condition, HandshakeMode.FULL, warm_dns=False)
         )
 
     def _trial_s(self, condition: Condition) -> float:
         if condition.kind is not TrialKind.PAGE_LOAD:
             return self._client_trial_s(condition)
         profile = self._profile(condition)
-        cost = COSTS[condition.browser]
+        cost = COSTS[condition.browser_kind]
         total_s = cost.trial_s + self._queries_s(condition) + (longest_rtt_ms(profile) + SETTLE_MS) / 1e3
         if warms_up(condition):
             total_s += cost.warm_up_s + self._load_s(condition, HandshakeMode.FULL, warm_dns=False)
@@ -186,7 +188,7 @@ class _DurationEstimate:
         )
 
     def _load_s(self, condition: Condition, handshake: HandshakeMode, *, warm_dns: bool) -> float:
-        size, cost = self._sizes[condition.page], COSTS[condition.browser]
+        size, cost = self._sizes[condition.page], COSTS[condition.browser_kind]
         link_s = self._load_link_s(condition, handshake, warm_dns=warm_dns)
         lookups_count = 0 if not looks_up(condition) else 1 if size.names_count == 1 else 2
         own_s = cost.load_s + (size.requests_count - 1) * cost.request_s + size.body_bytes / 1e6 * cost.megabyte_s

@@ -6,19 +6,20 @@ For: the manifest's content. Not for: writing the file (`store`).
 import os
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 import resolab
-from resolab.browser.find import chromium_version, firefox_version
+from resolab.browser.find import FIND, VERSION_OF, check_build, hash_code
 from resolab.campaign.interim_analysis import InterimAnalysis
 from resolab.campaign.live_run import live_run
-from resolab.campaign.provenance import describe_provenance, list_differences
+from resolab.campaign.provenance import SHOWN_DIGITS, describe_provenance, list_differences
 from resolab.engine import find_core
 from resolab.plan import Corpus, Plan, trials_a_block
-from resolab.records import FORMAT_VERSION, BrowserName, TrialKind
+from resolab.plan.browser_builds import BrowserBuild
+from resolab.records import FORMAT_VERSION, TrialKind
 from resolab.store import (
     Environment,
     Manifest,
@@ -28,16 +29,17 @@ from resolab.store import (
     describe_environment,
     describe_machine,
 )
-from resolab.store.manifest import ProcessStart, dataset_id
+from resolab.store.manifest import BrowserProgram, ProcessStart, dataset_id
 
 NO_BROWSER = "none"
-_VERSION_OF = {BrowserName.CHROMIUM: chromium_version, BrowserName.FIREFOX: firefox_version}
+_VERSION_OF = VERSION_OF
 
 
 def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Manifest:
     """Describe a campaign about to begin."""
     now_ns = time.time_ns()
-    browsers = _browser_versions(plan)
+    programs = describe_programs(plan)
+    browsers = _browser_versions(plan, programs)
     core = _core_version()
     start = describe_provenance(plan, corpus, _join_versions(core, browsers))
     return Manifest(
@@ -45,7 +47,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
         dataset_id=dataset_id(plan.name, f"{now_ns:x}"),
         plan=plan.name,
         plan_text=plan.source_text,
-        plan_folder=str(plan.base) if plan.own_pages or plan.live is not None else None,
+        plan_folder=str(plan.base) if _names_files(plan) else None,
         seed=plan.seed,
         blocks=plan.blocks,
         paths=plan.instrument.paths,
@@ -61,6 +63,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
             browser=next(iter(browsers.values()), NO_BROWSER),
             browsers=browsers,
         ),
+        browser_programs=programs,
         machine=describe_machine(),
         git_commit=start.git_commit,
         load_average_start=os.getloadavg()[0],
@@ -70,9 +73,14 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
     )
 
 
+def _names_files(plan: Plan) -> bool:
+    own_builds = any(one.path is not None for one in plan.browser_builds.values())
+    return bool(plan.own_pages) or plan.live is not None or own_builds
+
+
 def versions_now(plan: Plan) -> dict[str, str]:
     """Return the current versions, for a campaign resumed after days."""
-    return _join_versions(_core_version(), _browser_versions(plan))
+    return _join_versions(_core_version(), _browser_versions(plan, describe_programs(plan)))
 
 
 def _join_versions(core: str | None, browsers: dict[str, str]) -> dict[str, str]:
@@ -125,12 +133,41 @@ def _stop_reason(progress: CampaignStatus) -> StopReason:
     return StopReason.CAP if progress.all_done else StopReason.INTERRUPTED
 
 
-def _browser_versions(plan: Plan) -> dict[str, str]:
-    """Return the version of every browser used by the plan; a missing browser is noticed before the run."""
+def _browser_versions(plan: Plan, programs: Mapping[str, BrowserProgram]) -> dict[str, str]:
+    """Return the version of every browser used by the plan; a missing browser is noticed before the run.
+
+    Two builds may have one version, so in a plan with own builds the digest is added.
+    """
+    if programs:
+        return {name: f"{one.version} (sha256 {one.sha256[:SHOWN_DIGITS]})" for name, one in programs.items()}
+    return {name: _VERSION_OF[build.kind]() for name, build in _list_used_builds(plan).items()}
+
+
+def _list_used_builds(plan: Plan) -> dict[str, BrowserBuild]:
     if plan.kind is not TrialKind.PAGE_LOAD:
         return {}
-    used = dict.fromkeys(condition.browser for condition in plan.conditions())
-    return {str(browser): _VERSION_OF[browser]() for browser in used}
+    return {condition.browser: condition.browser_build for condition in plan.conditions()}
+
+
+def describe_programs(plan: Plan) -> dict[str, BrowserProgram]:
+    """Describe the program of every browser of a plan with own builds; without own builds, nothing."""
+    used = _list_used_builds(plan)
+    if all(build.path is None for build in used.values()):
+        return {}
+    return {name: _describe_program(name, build) for name, build in used.items()}
+
+
+def _describe_program(name: str, build: BrowserBuild) -> BrowserProgram:
+    program = build.path or FIND[build.kind]()
+    check_build(name, program)
+    file, digest = hash_code(build.kind, program)
+    return BrowserProgram(
+        kind=build.kind,
+        path=str(program),
+        version=VERSION_OF[build.kind](program),
+        hashed_file=str(file),
+        sha256=digest,
+    )
 
 
 def _core_version() -> str | None:

@@ -63,6 +63,7 @@ def _head(trial: PlannedTrial, vantage_point: str) -> TrialRecord:
         study=condition.study,
         replicate=condition.replicate,
         **list_written_levels(condition),
+        browser_kind=condition.own_browser_kind,
         vantage_point=vantage_point,
         monotonic_ns=time.monotonic_ns(),
         wall_time_unix_ns=time.time_ns(),

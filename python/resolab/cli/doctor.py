@@ -10,13 +10,13 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from resolab.browser import find_chromium, find_firefox
+from resolab.browser.find import FIND, VERSION_OF
 from resolab.engine import find_core
 from resolab.errors import MachineError, ResolabError
 from resolab.fleet import readiness
 from resolab.live.network_access import choose_access, read_facts
 from resolab.plan import Corpus
-from resolab.records import LiveWay
+from resolab.records import BrowserKind, LiveWay
 
 EXIT_LACKING = 4
 NEEDED_FREE_BYTES = 1 << 30
@@ -63,6 +63,11 @@ def _path() -> str:
     return f"namespaces and TUN work, {rights}"
 
 
+def _browser(kind: BrowserKind) -> str:
+    path = FIND[kind]()
+    return f"{path}, {VERSION_OF[kind](path)}"
+
+
 def _certutil() -> str:
     found = shutil.which("certutil")
     if found is None:
@@ -90,8 +95,8 @@ def _space() -> str:
 CHECKS: dict[str, Callable[[], str]] = {
     "resolab-core": _core,
     "emulated path": _path,
-    "chromium": lambda: str(find_chromium()),
-    "firefox": lambda: str(find_firefox()),
+    "chromium": lambda: _browser(BrowserKind.CHROMIUM),
+    "firefox": lambda: _browser(BrowserKind.FIREFOX),
     "certutil": _certutil,
     LIVE: _live,
     FLEET: readiness.find_packages,

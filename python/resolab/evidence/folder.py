@@ -15,7 +15,7 @@ from resolab.har import write_archive
 from resolab.plots import save_file
 from resolab.records import (
     MEASURED_LABEL,
-    BrowserName,
+    BrowserKind,
     PageLoadRecord,
     PathSummaryRecord,
     Record,
@@ -157,7 +157,7 @@ def _where_kept(trial: _Trial, target: Path) -> Iterator[EvidenceFile]:
 def _lacks(names: set[str], trial: _Trial) -> list[str]:
     """List the missing files: not requested by the plan (with the plan's key), or removed since."""
     wanted = [(PACKETS, "pcap", trial.end.capture_file), (KEYS, "key_log", trial.end.key_log_file)]
-    if trial.head.browser is BrowserName.CHROMIUM:
+    if (trial.head.browser_kind or trial.head.browser) != BrowserKind.FIREFOX:
         wanted.append((NETLOG, "netlog", trial.end.netlog_file))
     return [
         f"{name}: needs instrument.{key} = true in the plan"

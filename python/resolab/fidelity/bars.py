@@ -6,16 +6,16 @@ Not for: measuring (`measures`). Source of the minima: docs/method/clones.md.
 from collections.abc import Iterator
 
 from resolab.fidelity.measures import Fidelity
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 from resolab.wording import format_count
 
 ISSUED_RATIO = 0.995
 REDIRECTS_RATIO = 0.99
 BYTES_RATIO = 0.02
 DISCOVERERS_RATIO = 0.97
-TAU_APART = {BrowserName.CHROMIUM.value: 0.85, BrowserName.FIREFOX.value: 0.80}
+TAU_APART = {BrowserKind.CHROMIUM.value: 0.85, BrowserKind.FIREFOX.value: 0.80}
 """Median over pages with discoverers in their recording. For a single page, the value is printed without a minimum."""
-TAU_OF_TWO = {BrowserName.CHROMIUM.value: 0.95, BrowserName.FIREFOX.value: 0.85}
+TAU_OF_TWO = {BrowserKind.CHROMIUM.value: 0.95, BrowserKind.FIREFOX.value: 0.85}
 EVIDENCE_RATIO = 0.6
 """Below this share of known discoverers, the model does not determine the order of the page."""
 

@@ -16,7 +16,7 @@ from resolab.pages.model import PageModel
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.draft import PlanDraft, plan_text
 from resolab.recordings.browser_load import read_browser_load
-from resolab.records import BrowserName, EdgeRequestRecord
+from resolab.records import BrowserKind, EdgeRequestRecord
 from resolab.trials.page_load.runner import PageLoadRunner
 
 LIMIT_BEYOND_S = 60.0
@@ -38,7 +38,7 @@ class CloneCheck:
 class CheckSettings:
     """The settings for loading clones."""
 
-    browser: BrowserName = BrowserName.CHROMIUM
+    browser: BrowserKind = BrowserKind.CHROMIUM
     http_version: str = "h2"
     profile: str = "fiber"
     loads: int = 1

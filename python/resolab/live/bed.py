@@ -14,13 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from resolab.browser import Browser, BrowserSettings
-from resolab.browser.find import chromium_version, firefox_version
+from resolab.browser.drivers import MAKERS
+from resolab.browser.find import VERSION_OF
 from resolab.errors import MachineError
 from resolab.lab.running_parts import RunningParts
 from resolab.lab.scratch import scratch_folder
 from resolab.live.access_interface import AccessInterface
 from resolab.live.authority import further_authority
-from resolab.live.browsers import MAKERS, LiveBrowsers, LiveBrowserSetup, build_settings, choose_browser_way
+from resolab.live.browsers import LiveBrowsers, LiveBrowserSetup, build_settings, choose_browser_way
 from resolab.live.earlier_queries import read_earlier_queries
 from resolab.live.network_access import open_access
 from resolab.live.own_client import QueryClientSettings
@@ -38,13 +39,8 @@ from resolab.manners import (
     user_agent_suffix,
 )
 from resolab.plan import Condition, LiveSettings, Plan
-from resolab.records import BrowserName, Record, ResolverPath
+from resolab.records import BrowserKind, Record, ResolverPath
 from resolab.trials.trial_result import TrialResult
-
-VERSION_OF: Mapping[BrowserName, Callable[[], str]] = {
-    BrowserName.CHROMIUM: chromium_version,
-    BrowserName.FIREFOX: firefox_version,
-}
 
 
 class LiveBed(RunningParts):
@@ -56,7 +52,7 @@ class LiveBed(RunningParts):
         folder: Path,
         *,
         place: AccessInterface | None = None,
-        makers: Mapping[BrowserName, Callable[[], Browser]] = MAKERS,
+        makers: Mapping[BrowserKind, Callable[[], Browser]] = MAKERS,
         on_wait: Callable[[float], None] = lambda _wait_s: None,
         client: QueryClientSettings | None = None,
     ) -> None:
@@ -117,7 +113,7 @@ class LiveBed(RunningParts):
         await self._begin_batch(trial_id)
         reached = self._reached[condition.resolver, condition.dns_transport]
         site = self._live.sites[condition.page]
-        trial = LiveTrial(self._surroundings, condition, site, reached, self._agents[condition.browser])
+        trial = LiveTrial(self._surroundings, condition, site, reached, self._agents[condition.browser_kind])
         if reached.address is not None and self._ledger.opt_out.covers(reached.address):
             return trial.build_left_alone(refuse_opted_out(reached.address).detail, 0.0)
         async with my_turn(self._ledger, site=site.url, resolver=reached.host, on_wait=self._on_wait) as turn:
@@ -156,10 +152,10 @@ class LiveBed(RunningParts):
         )
 
 
-def _user_agents(plan: Plan, live: LiveSettings) -> dict[BrowserName, tuple[str, str]]:
+def _user_agents(plan: Plan, live: LiveSettings) -> dict[BrowserKind, tuple[str, str]]:
     """Write the user agent of every browser of the plan, with the version."""
     versions = {
-        browser: version_number(VERSION_OF[browser]()) for browser in {one.browser for one in plan.conditions()}
+        browser: version_number(VERSION_OF[browser]()) for browser in {one.browser_kind for one in plan.conditions()}
     }
     return {
         browser: (user_agent(browser, version, live.operator_url), version) for browser, version in versions.items()

@@ -13,20 +13,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from resolab.browser import Browser, BrowserSettings, Chromium, DohSettings, Firefox, H3Discovery, LoadRequest
+from resolab.browser import Browser, BrowserSettings, DohSettings, H3Discovery, LoadRequest
+from resolab.browser.drivers import MAKERS
 from resolab.live.access_interface import AccessInterface
 from resolab.live.client_side import LoadLog, log_settings
 from resolab.live.rehearsal import TIMEOUT_S, rehearsal_url
 from resolab.live.resolver_addresses import ResolverRoute
 from resolab.plan import Condition
 from resolab.protocols import OVER_HTTP, find_facts
-from resolab.records import BrowserName, DnsTransport, DohMethod, HttpVersion, NameResolution, ResolverPath
+from resolab.records import BrowserKind, DnsTransport, DohMethod, HttpVersion, NameResolution, ResolverPath
 
 FEWEST, MOST = 3, 16
 BYTES_A_PROCESS = 1 << 30
 """The memory of a browser with a large page, in bytes; a browser without a page takes 400 to 500 MiB."""
 RENEWED_AFTER_COUNT = 100
-MAKERS: Mapping[BrowserName, Callable[[], Browser]] = {BrowserName.CHROMIUM: Chromium, BrowserName.FIREFOX: Firefox}
 AS_IT_COMES: Mapping[str, bool | int | str] = {
     # Both ways to HTTP/3, and IPv6.
     "network.dns.use_https_rr_as_altsvc": True,
@@ -40,7 +40,7 @@ AS_IT_COMES: Mapping[str, bool | int | str] = {
 class LiveBrowserSetup:
     """The settings fixed at a browser's start, as far as configurations differ."""
 
-    browser: BrowserName
+    browser: BrowserKind
     resolver_path: ResolverPath
     resolver: str | None
     """The resolver's name; resolver and transport are `None` behind the stub."""
@@ -59,7 +59,7 @@ def choose_browser_way(condition: Condition) -> LiveBrowserSetup:
     native = condition.resolver_path is ResolverPath.NATIVE
     speaks_doh = native and condition.dns_transport in OVER_HTTP
     return LiveBrowserSetup(
-        browser=condition.browser,
+        browser=condition.browser_kind,
         resolver_path=condition.resolver_path,
         resolver=condition.resolver if native else None,
         dns_transport=condition.dns_transport if native else None,
@@ -82,7 +82,7 @@ def build_settings(
 
     Over QUIC a browser trusts a further authority only for listed hosts: `hosts` are the hosts known beforehand.
     """
-    is_firefox = way.browser is BrowserName.FIREFOX
+    is_firefox = way.browser is BrowserKind.FIREFOX
     preferences: dict[str, bool | int | str] = {**AS_IT_COMES, "general.useragent.override": user_agent}
     return BrowserSettings(
         resolvable_names=("*",),
@@ -136,7 +136,7 @@ class LiveBrowsers:
         place: AccessInterface,
         settings_for: Callable[[LiveBrowserSetup, ResolverRoute], BrowserSettings],
         folder: Path,
-        makers: Mapping[BrowserName, Callable[[], Browser]] = MAKERS,
+        makers: Mapping[BrowserKind, Callable[[], Browser]] = MAKERS,
     ) -> None:
         self._place, self._settings_for, self._folder, self._makers = place, settings_for, folder, makers
         self._running: OrderedDict[LiveBrowserSetup, RunningBrowser] = OrderedDict()
@@ -166,7 +166,7 @@ class LiveBrowsers:
         self._started_count += 1
         file = self._folder / f"browser-{self._started_count}.log"
         # Firefox would write one with its own DoH alone, and be slower there than where it asks otherwise.
-        is_wanted = way.browser is BrowserName.CHROMIUM
+        is_wanted = way.browser is BrowserKind.CHROMIUM
         settings, log = log_settings(way.browser, self._settings_for(way, reached), file, is_wanted=is_wanted)
         browser = self._makers[way.browser]()
         running = RunningBrowser(browser, log, file)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from resolab.live.cache_state import QueryHistory
 from resolab.live.names import look_ups_expected
-from resolab.records import LiveTrialRecord, QueryRecord, ResolverPath, TrialEndRecord, TrialRecord
+from resolab.records import BrowserKind, LiveTrialRecord, QueryRecord, ResolverPath, TrialEndRecord, TrialRecord
 from resolab.store import find_finished_trials, read_trial
 
 WALL_CLOCK_MOVES_S = 10.0
@@ -27,7 +27,10 @@ def read_earlier_queries(folder: Path) -> QueryHistory:
         of_trial = next((one for one in records if isinstance(one, LiveTrialRecord)), None)
         if of_trial is not None and head.browser is not None and head.resolver_path is ResolverPath.NATIVE:
             look_ups = look_ups_expected(
-                of_trial.names, ipv6=of_trial.ipv6, browser=head.browser, dns_transport=head.dns_transport
+                of_trial.names,
+                ipv6=of_trial.ipv6,
+                browser=BrowserKind(head.browser),
+                dns_transport=head.dns_transport,
             )
             asked.note_unseen(head.resolver, look_ups, head.monotonic_ns / 1e9, end.monotonic_ns / 1e9)
         for query in sorted(

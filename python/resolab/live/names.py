@@ -9,7 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from resolab.browser import PageLoad
 from resolab.protocols import OVER_HTTP
-from resolab.records import BrowserName, DnsTransport
+from resolab.records import BrowserKind, DnsTransport
 from resolab.urls import host_of_split
 
 _OF_THE_NETWORK = {"http", "https", "ws", "wss"}
@@ -55,13 +55,13 @@ def find_retry_after(load: PageLoad) -> str | None:
 
 
 def look_ups_expected(
-    names: Iterable[str], *, ipv6: bool, browser: BrowserName, dns_transport: DnsTransport
+    names: Iterable[str], *, ipv6: bool, browser: BrowserKind, dns_transport: DnsTransport
 ) -> Mapping[tuple[str, str], None]:
     """List a browser's own queries for these names: A, and AAAA when the machine has an IPv6 route.
 
     Firefox always asks for both over its own DoH.
     """
-    asks_both = ipv6 or (browser is BrowserName.FIREFOX and dns_transport in OVER_HTTP)
+    asks_both = ipv6 or (browser is BrowserKind.FIREFOX and dns_transport in OVER_HTTP)
     types = ("A", "AAAA") if asks_both else ("A",)
     return {(name, qtype): None for name in names for qtype in types}
 

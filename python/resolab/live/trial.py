@@ -128,7 +128,7 @@ class LiveTrial:
         pinged = await ping(self._around.client, self._reached) if may_ping else None
         judged = judge_load(load, log, self._forwarded, self._queries)
         self._unknown += unknown_lines(load.measured, judged)
-        loader = LoadContext(running.browser.name, running.browser.version, self._condition)
+        loader = LoadContext(running.browser.version, self._condition)
         pings = [] if pinged is None else [pinged]
         own = self._record(names, list_servers(load.measured), turn.waited_s, average)
         return TrialResult(
@@ -163,7 +163,7 @@ class LiveTrial:
         spans = self._spans(load)
         condition = self._condition
         for look_up in look_ups_expected(
-            names, ipv6=around.ipv6, browser=condition.browser, dns_transport=condition.dns_transport
+            names, ipv6=around.ipv6, browser=condition.browser_kind, dns_transport=condition.dns_transport
         ):
             around.asked.note_unseen(resolver, [look_up], *spans.get(look_up[0], (self._since_s, self._until_s)))
         return QUERIES_PER_NAME * len(names)

@@ -7,16 +7,16 @@ stays complete: a headless Chromium says so.
 import platform
 
 from resolab.manners import user_agent_suffix
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 
 
-def user_agent(browser: BrowserName, version: str, operator_url: str) -> str:
+def user_agent(browser: BrowserKind, version: str, operator_url: str) -> str:
     """Return the user agent of a browser of this version, such as `156.0.8078.79`, on this machine."""
     system, major = f"Linux {platform.machine()}", version.partition(".")[0]
     own = {
-        BrowserName.CHROMIUM: f"Mozilla/5.0 (X11; {system}) AppleWebKit/537.36 (KHTML, like Gecko) "
+        BrowserKind.CHROMIUM: f"Mozilla/5.0 (X11; {system}) AppleWebKit/537.36 (KHTML, like Gecko) "
         f"HeadlessChrome/{major}.0.0.0 Safari/537.36",
-        BrowserName.FIREFOX: f"Mozilla/5.0 (X11; {system}; rv:{major}.0) Gecko/20100101 Firefox/{major}.0",
+        BrowserKind.FIREFOX: f"Mozilla/5.0 (X11; {system}; rv:{major}.0) Gecko/20100101 Firefox/{major}.0",
     }
     return f"{own[browser]} {user_agent_suffix(operator_url)}"
 

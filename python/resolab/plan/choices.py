@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from resolab.plan.comparison import ComparisonRule
 from resolab.plan.condition import DECLARED, Baseline
 from resolab.plan.corpus import Corpus
-from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, NUMBERS, Selection, parse_level
+from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, NUMBERS, OwnNames, Selection, parse_level
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.section import PlanSection
 from resolab.plan.settings import read_value
@@ -19,18 +19,18 @@ BASELINE_FACTORS = tuple(factor for factor in (*FACTORS, *NAMED_ORDER) if factor
 """The factors available in a baseline: all except page and profile, as comparisons stay within these two."""
 
 
-def read_exclusion(section: PlanSection, corpus: Corpus | None, kind: TrialKind) -> Selection:
+def read_exclusion(section: PlanSection, corpus: Corpus | None, kind: TrialKind, own_names: OwnNames) -> Selection:
     """Read one table of levels by factor; levels absent from the plan are allowed."""
-    selection = _selection(section, _vocabularies(corpus, kind))
+    selection = _selection(section, _vocabularies(corpus, kind, own_names))
     section.finish()
     if not selection:
         section.fail("", "names no factor, and so would take out every condition")
     return selection
 
 
-def read_repeat(section: PlanSection, corpus: Corpus | None, kind: TrialKind) -> Repeat:
+def read_repeat(section: PlanSection, corpus: Corpus | None, kind: TrialKind, own_names: OwnNames) -> Repeat:
     """Read the conditions to run as copies, and the number of copies; without a factor, all conditions."""
-    selection = _selection(section, _vocabularies(corpus, kind))
+    selection = _selection(section, _vocabularies(corpus, kind, own_names))
     repeat = Repeat(selection, times=read_value(section, Repeat, "times"))
     section.finish()
     return repeat
@@ -74,10 +74,12 @@ def read_levels(section: PlanSection, plan: Plan, factors: Sequence[str]) -> Sel
     return selection
 
 
-def _vocabularies(corpus: Corpus | None, kind: TrialKind) -> dict[str, Sequence[str] | None]:
+def _vocabularies(corpus: Corpus | None, kind: TrialKind, own_names: OwnNames) -> dict[str, Sequence[str] | None]:
     """List the allowed words of each factor; `None` when any word is allowed."""
     words: dict[str, Sequence[str] | None] = {
-        factor: DECLARED[factor].words for factor in EVERY_FACTOR if DECLARED[factor].belongs_to(kind)
+        factor: own_names.get(factor) or DECLARED[factor].words
+        for factor in EVERY_FACTOR
+        if DECLARED[factor].belongs_to(kind)
     }
     return words if corpus is None else {**words, "page": corpus.pages(), "profile": corpus.profiles()}
 

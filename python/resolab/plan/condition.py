@@ -5,15 +5,16 @@ its comparisons (`comparison`) or impossible conditions (`support`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
+from resolab.plan.browser_builds import STOCK_BROWSERS, BrowserBuild, BrowserBuilds
 from resolab.plan.factor import ConditionLevels, Factor, FactorOptions, FactorSubject, read_factors
 from resolab.plan.live.settings import LAB
 from resolab.protocols import OVER_HTTP, WITHOUT_CONNECTION, has_handshake
 from resolab.records import (
     AnswerPush,
-    BrowserName,
+    BrowserKind,
     BrowserPreset,
     ConnectionSharing,
     ConnectionState,
@@ -104,8 +105,14 @@ class Condition:
         FactorOptions(labels={"full": "full", "resumed": "resumed", "zero_rtt": "0-RTT"}, subject=FactorSubject.PAGE),
     ]
     browser: Annotated[
-        BrowserName, FactorOptions(labels={"chromium": "Chromium", "firefox": "Firefox"}, subject=FactorSubject.CLIENT)
-    ] = BrowserName.CHROMIUM
+        str,
+        FactorOptions(
+            labels={"chromium": "Chromium", "firefox": "Firefox"},
+            stock_names=tuple(STOCK_BROWSERS),
+            subject=FactorSubject.CLIENT,
+        ),
+    ] = "chromium"
+    """The name of a stock browser or of one of `browser_builds`."""
     resolver_path: Annotated[
         ResolverPath,
         FactorOptions(
@@ -221,6 +228,8 @@ class Condition:
     kind: TrialKind = TrialKind.PAGE_LOAD
     study: str | None = None
     """The study's name, in a trial of a study."""
+    browser_builds: BrowserBuilds = field(default_factory=lambda: STOCK_BROWSERS, compare=False, repr=False)
+    """The plan's builds of browsers, by name."""
     replicate: int = 1
     """The number of the copy, for a condition repeated by the plan; copies are compared only with each other."""
 
@@ -228,6 +237,21 @@ class Condition:
     def page_handshake_mode(self) -> HandshakeMode:
         """The handshake requested for the page's connection; a fetch requests the same handshake everywhere."""
         return self.requested_dns_handshake_mode if self.kind is TrialKind.FETCH else self.requested_handshake_mode
+
+    @property
+    def browser_build(self) -> BrowserBuild:
+        """The build of the condition's browser."""
+        return self.browser_builds[self.browser]
+
+    @property
+    def browser_kind(self) -> BrowserKind:
+        """The kind of the condition's browser; the only place that knows the kind of a browser's name."""
+        return self.browser_build.kind
+
+    @property
+    def own_browser_kind(self) -> BrowserKind | None:
+        """The kind of a plan's own build, as in records; `None` for a stock browser, whose name is its kind."""
+        return None if self.browser_build.path is None else self.browser_build.kind
 
     @property
     def first(self) -> "Condition":

@@ -57,6 +57,8 @@ class FactorOptions:
     """Labels for people, by the plan's word; with any label, every level has a label."""
     absent_word: str | None = None
     """The plan's word for the level `None`."""
+    stock_names: tuple[str, ...] = ()
+    """The names known to every plan, for levels that are names; a plan's tables may declare further names."""
     bounds: tuple[float, float] | None = None
     """Lowest and highest level, where levels are numbers; as words they have six digits."""
     applies: Callable[[ConditionLevels], bool] = _everywhere
@@ -91,9 +93,9 @@ class Factor:
 
     @property
     def words(self) -> tuple[str, ...] | None:
-        """Return the closed list of levels; `None` for names and numbers."""
+        """Return the list of levels, without a plan's own names; `None` for other names and numbers."""
         if not issubclass(self.kind, StrEnum):
-            return None
+            return self.about.stock_names or None
         absent = self.about.absent_word
         return (*([absent] if absent else []), *(str(level) for level in self.kind))
 

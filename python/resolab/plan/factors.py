@@ -53,6 +53,8 @@ def list_differing_factors(conditions: Iterable[object]) -> tuple[str, ...]:
     return tuple(factor for factor in EVERY_FACTOR if len({getattr(one, factor) for one in found}) > 1)
 
 
+OwnNames = Mapping[str, Sequence[str]]
+"""By factor, the names of levels in a plan with names of its own: the stock names and those of the plan's tables."""
 Selection = Mapping[str, Sequence[str]]
 """Levels by factor; selects the conditions with a listed level in every named factor."""
 

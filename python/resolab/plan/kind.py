@@ -16,7 +16,7 @@ from resolab.records import HandshakeMode, HttpVersion, ResolverPath, TrialKind
 _OF_OUR_CLIENT = frozenset({OutcomeName.RESPONSE_TIME, OutcomeName.FIRST_BYTE, OutcomeName.PAGE_COMPLETE})
 """The outcomes of trials without a browser."""
 _NO_PAGE_LOAD: Mapping[str, Any] = {"http_version": HttpVersion.H3, "requested_handshake_mode": HandshakeMode.FULL}
-_TABLES_OF_LOADS = ("resolver_path", "queries", "network", "sites", "resolvers")
+_TABLES_OF_LOADS = ("resolver_path", "queries", "network", "sites", "resolvers", "browser")
 _EXAMPLE: Mapping[str, Any] = {"page": "example", **_NO_PAGE_LOAD}
 """The fixed levels of kinds of trial that only need a page's names."""
 

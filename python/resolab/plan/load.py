@@ -12,6 +12,7 @@ from typing import Any
 
 from resolab.errors import ConfigurationError
 from resolab.plan.analysis import read_analysis
+from resolab.plan.browser_builds import read_browser_builds
 from resolab.plan.choices import read_baseline, read_comparison, read_exclusion, read_repeat
 from resolab.plan.condition import DECLARED, Baseline, Factors, list_needed_factors
 from resolab.plan.corpus import Corpus
@@ -21,6 +22,7 @@ from resolab.plan.factors import (
     FREE_NAMES,
     NUMBERS,
     OPTIONAL_FACTORS,
+    OwnNames,
     list_allowed_words,
     parse_level,
 )
@@ -55,6 +57,7 @@ from resolab.plan.support import (
     check_comparisons,
     check_expectations,
     check_gateway,
+    check_procedures,
     check_repeats,
 )
 from resolab.plan.unit import check_unit, pool_pages
@@ -142,7 +145,9 @@ def _build_plan(top: PlanSection, corpus: Corpus | None, *, live: LiveSettings |
     kind = read_value(top, Plan, "kind")
     _refuse_tables(top, kind, live=live is not None)
     study = read_study(top.section("study")) if kind is TrialKind.STUDY else None
-    factors = _factors(top.section("factors"), named_in, kind, study)
+    builds = read_browser_builds(top, given["base"])
+    own_names = {"browser": tuple(builds)}
+    factors = _factors(top.section("factors"), named_in, kind, own_names, study)
     if live is None:
         _refuse_the_lives(top, factors)
     paths, factors = _read_resolver_paths(top, factors, kind)
@@ -159,10 +164,11 @@ def _build_plan(top: PlanSection, corpus: Corpus | None, *, live: LiveSettings |
         factors=factors,
         resolver_path=paths,
         baseline=Baseline({}),
-        exclude=tuple(read_exclusion(one, named_in, kind) for one in top.tables("exclude")),
-        repeat=tuple(read_repeat(one, named_in, kind) for one in top.tables("repeat")),
+        exclude=tuple(read_exclusion(one, named_in, kind, own_names) for one in top.tables("exclude")),
+        repeat=tuple(read_repeat(one, named_in, kind, own_names) for one in top.tables("repeat")),
         design=design,
         live=live,
+        browser_builds=builds,
         **given,
         **_settings(top, list_outcome_names(kind, study)),
     )
@@ -210,6 +216,7 @@ def _check_whole(source: str, plan: Plan, corpus: Corpus) -> None:
     compared = pool_pages(plan)
     check_combinations(source, compared)
     check_baselines(source, compared)
+    check_procedures(source, compared)
     check_gateway(source, compared)
     check_repeats(source, compared)
     check_comparisons(source, compared)
@@ -270,9 +277,14 @@ def _check_own_pages(top: PlanSection, own: Mapping[str, PlanPageSource], corpus
 
 
 def _factors(
-    section: PlanSection, corpus: Corpus | None, kind: TrialKind, study: PlannedStudy | None = None
+    section: PlanSection,
+    corpus: Corpus | None,
+    kind: TrialKind,
+    own_names: OwnNames,
+    study: PlannedStudy | None = None,
 ) -> Factors:
-    fixed, declared = KIND_RULES[kind].fixed_levels, find_study_levels(study)
+    fixed = KIND_RULES[kind].fixed_levels
+    declared: OwnNames = {**own_names, **find_study_levels(study)}
     if study is not None:
         check_study_factors(section, study)
     levels: dict[str, tuple[Any, ...]] = {
@@ -293,8 +305,7 @@ def _factors(
     for factor in OPTIONAL_FACTORS:
         bounds = NUMBERS.get(factor)
         known = None if bounds or factor in FREE_NAMES else list_allowed_words(factor)
-        known = declared.get(factor, known)
-        given = section.optional_levels(factor, known, bounds)
+        given = section.optional_levels(factor, declared.get(factor, known), bounds)
         if given is not None:
             levels[factor] = tuple(parse_level(factor, word) for word in given)
             named.add(factor)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from resolab.plan.analysis import Analysis
+from resolab.plan.browser_builds import STOCK_BROWSERS, BrowserBuilds
 from resolab.plan.comparison import ComparisonRule, PlannedComparison, list_comparisons
 from resolab.plan.condition import Baseline, Condition, Factors
 from resolab.plan.expectation import Expectation
@@ -87,6 +88,8 @@ class Plan:
     pages: PageSettings = field(default_factory=PageSettings)
     live: LiveSettings | None = None
     """The live settings of a plan for the real network."""
+    browser_builds: BrowserBuilds = field(default_factory=lambda: STOCK_BROWSERS)
+    """The stock browsers and the plan's own builds (`[browser.NAME]`), by name."""
     at: str = LAB
     """The vantage point of a lab plan's run; no key of the file, for a plan is the same everywhere (`vantage`)."""
 
@@ -106,12 +109,20 @@ class Plan:
         study = None if self.study is None else self.study.name
         given = (dict(zip(names, levels, strict=True)) for levels in itertools.product(*map(self._levels, names)))
         return [
-            self._set_absent_factors(
-                Condition(**levels, resolver_path=path, named=self.factors.named, kind=self.kind, study=study)
-            )
+            self._set_absent_factors(self._condition(levels, path, study))
             for levels in given
             for path in self.resolver_path[levels["dns_transport"]]
         ]
+
+    def _condition(self, levels: Mapping[str, Any], path: ResolverPath, study: str | None) -> Condition:
+        return Condition(
+            **levels,
+            resolver_path=path,
+            named=self.factors.named,
+            kind=self.kind,
+            study=study,
+            browser_builds=self.browser_builds,
+        )
 
     def conditions(self) -> list[Condition]:
         """Return every combination of levels except the excluded, in the plan's order, with copies."""

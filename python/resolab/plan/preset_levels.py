@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from resolab.plan.condition import Condition, sends_doh
-from resolab.records import BrowserName, DohMethod, H3Discovery, HttpVersion, NameResolution
+from resolab.records import BrowserKind, DohMethod, H3Discovery, HttpVersion, NameResolution
 
 _STUDIES = Path(__file__).parents[1] / "studies"
 
@@ -22,7 +22,7 @@ _STUDIES = Path(__file__).parents[1] / "studies"
 class PresetLevels(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The levels set by a preset; `None` leaves the level to the plan."""
 
-    browser: BrowserName
+    browser: BrowserKind
     http_version: HttpVersion
     h3_discovery: H3Discovery | None = None
     name_resolution: NameResolution | None = None

@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from resolab.plan.analysis import Analysis
+from resolab.plan.browser_builds import KINDS
 from resolab.plan.choices import BASELINE_FACTORS
 from resolab.plan.condition import DECLARED, list_needed_factors
 from resolab.plan.expectation import ExpectationKind
@@ -17,6 +18,7 @@ from resolab.plan.kind import KIND_RULES
 from resolab.plan.live.schema import live_tables
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.pages.page_levels import GeneratedPages
+from resolab.plan.section import NAME
 from resolab.plan.settings import (
     Design,
     EdgeSettings,
@@ -34,6 +36,8 @@ from resolab.records import DnsTransport, TrialKind
 Schema = dict[str, Any]
 _UNIT_PAGE: Schema = {"properties": {"unit": {"const": str(Unit.PAGE)}}, "required": ["unit"]}
 
+_WHOLE_NAME = f"^{NAME.pattern}$"
+"""The pattern of names declared by a plan's tables."""
 _HAS_DRAWN_PAGES: Schema = {"properties": {"pages": {"required": ["generated"]}}, "required": ["pages"]}
 
 
@@ -62,6 +66,7 @@ def plan_schema() -> Schema:
                 "comparison": {"type": "array", "items": _comparison()},
                 "expect": {"type": "array", "items": _expectation()},
                 "stop": _settings(StopSettings),
+                "browser": _browser_builds(),
                 "resolver": _settings(ResolverSettings),
                 "edge": _settings(EdgeSettings),
                 "queries": _settings(QuerySettings),
@@ -116,9 +121,11 @@ def _word(factor: str) -> Schema:
     if factor in NUMBERS:
         low, high = NUMBERS[factor]
         return {"type": "integer" if DECLARED[factor].kind is int else "number", "minimum": low, "maximum": high}
-    return (
-        {"type": "string"} if factor in {"page", "profile", *FREE_NAMES} else {"enum": list(list_allowed_words(factor))}
-    )
+    if factor in {"page", "profile", *FREE_NAMES}:
+        return {"type": "string"}
+    words: Schema = {"enum": list(list_allowed_words(factor))}
+    has_own_names = bool(DECLARED[factor].about.stock_names)
+    return {"anyOf": [words, {"type": "string", "pattern": _WHOLE_NAME}]} if has_own_names else words
 
 
 def _levels(factor: str) -> Schema:
@@ -132,6 +139,11 @@ def _factors() -> Schema:
 def _resolver_path() -> Schema:
     one_or_more = {"anyOf": [_word("resolver_path"), _levels("resolver_path")]}
     return _table({str(transport): one_or_more for transport in DnsTransport})
+
+
+def _browser_builds() -> Schema:
+    build = _table({"kind": {"enum": [*KINDS]}, "path": {"type": "string"}}, required=("kind", "path"))
+    return {"type": "object", "additionalProperties": False, "patternProperties": {_WHOLE_NAME: build}}
 
 
 def _selection() -> Schema:

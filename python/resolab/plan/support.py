@@ -25,6 +25,7 @@ from resolab.protocols import (
     transport_label,
 )
 from resolab.records import (
+    BrowserKind,
     ConnectionSharing,
     ConnectionState,
     DnsTransport,
@@ -44,12 +45,23 @@ class ImpossibleLevels:
     reason: str
     only_kind: TrialKind | None = None
     """The only kind of trial with the rule; `None`: every kind with all factors of the rule."""
+    browsers: tuple[BrowserKind, ...] = ()
+    """The only kinds of browser with the rule; empty: every kind."""
 
-    def belongs_to(self, kind: TrialKind) -> bool:
-        """Return True when trials of a kind have all factors of the rule."""
-        if self.only_kind not in (None, kind):
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """The factors of the rule."""
+        return (*(["browser"] if self.browsers else []), *self.levels)
+
+    def forbids(self, condition: Condition) -> bool:
+        """Return True for an impossible condition."""
+        if self.only_kind not in (None, condition.kind):
             return False
-        return all(DECLARED[factor].belongs_to(kind) for factor in self.levels)
+        if not all(DECLARED[factor].belongs_to(condition.kind) for factor in self.factors):
+            return False
+        if self.browsers and condition.browser_kind not in self.browsers:
+            return False
+        return selects(self.levels, condition)
 
 
 def _join_names(transports: Sequence[str], joint: str) -> str:
@@ -62,6 +74,8 @@ def _but(factor: str, *words: str) -> tuple[str, ...]:
     return tuple(word for word in list_allowed_words(factor) if word not in words)
 
 
+_CHROMIUM, _FIREFOX = (BrowserKind.CHROMIUM,), (BrowserKind.FIREFOX,)
+_SHELL = (BrowserKind.CHROMIUM_HEADLESS_SHELL,)
 _BROWSERS_SPEAK = (DnsTransport.DOUDP, DnsTransport.DOH, DnsTransport.DOH3)
 """The transports of browsers' own resolvers."""
 _BEYOND_BROWSERS = _but("dns_transport", *_BROWSERS_SPEAK)
@@ -87,9 +101,8 @@ def _list_preset_rules() -> Iterator[ImpossibleLevels]:
     for name, preset in read_presets().items():
         own: Selection = {"browser_preset": (name,)}
         browser, version = preset.browser, preset.http_version
-        yield ImpossibleLevels(
-            {"browser": _but("browser", browser), **own}, f"the preset {name} is {browser.capitalize()}'s"
-        )
+        others = tuple(kind for kind in BrowserKind if kind != browser)
+        yield ImpossibleLevels(own, f"the preset {name} is {browser.capitalize()}'s", browsers=others)
         yield ImpossibleLevels(
             {"http_version": _but("http_version", version), **own}, f"the preset {name} has pages over {version}"
         )
@@ -114,17 +127,30 @@ IMPOSSIBLE = (
         {"resolver_path": ("native",), "dns_transport": _BEYOND_BROWSERS},
         f"no browser's own resolver speaks {_join_names(_BEYOND_BROWSERS, 'or')}",
     ),
+    *(
+        ImpossibleLevels(levels, reason, browsers=_SHELL)
+        for levels, reason in (
+            (_NATIVE_DOH, "the headless shell has no DoH of its own"),
+            (_BY_GATEWAY, "the headless shell reaches its resolver by the stub, or natively over Do53"),
+            ({"name_resolution": ("built_in",)}, "the headless shell has no resolver of its own"),
+            ({"requested_handshake_mode": _NOT_FULL}, "the headless shell's tickets end with the warm-up's context"),
+            ({"h3_discovery": _TO_BE_FOUND}, "the headless shell has forgotten Alt-Svc and asks for no HTTPS record"),
+            ({"browser_preset": _but("browser_preset", "none")}, "the studies' browsers were no headless shell"),
+        )
+    ),
     ImpossibleLevels(
-        {"browser": ("chromium",), "http_version": _OVER_TCP, "requested_handshake_mode": ("zero_rtt",)},
+        {"http_version": _OVER_TCP, "requested_handshake_mode": ("zero_rtt",)},
         "Chromium sends no page request as early data over TCP",
+        browsers=_CHROMIUM,
     ),
     ImpossibleLevels(
         {"http_version": _OVER_TCP, "h3_discovery": _TO_BE_FOUND},
         "a page over h1 or h2 discovers no HTTP/3",
     ),
     ImpossibleLevels(
-        {"browser": ("chromium",), "h3_discovery": ("alt_svc",), "requested_handshake_mode": _NOT_FULL},
+        {"h3_discovery": ("alt_svc",), "requested_handshake_mode": _NOT_FULL},
         "Chromium's warm-up goes over h2 and leaves no ticket for HTTP/3",
+        browsers=_CHROMIUM,
     ),
     ImpossibleLevels(
         {"http_version": ("h1",), **_NATIVE_DOH},
@@ -152,17 +178,14 @@ IMPOSSIBLE = (
         f"there is no TLS or QUIC handshake over {_join_names(WITHOUT_HANDSHAKE, 'or')}",
     ),
     ImpossibleLevels(
-        {
-            "browser": ("chromium",),
-            "resolver_path": ("native",),
-            "dns_transport": ("doh",),
-            "requested_dns_handshake_mode": ("zero_rtt",),
-        },
+        {"resolver_path": ("native",), "dns_transport": ("doh",), "requested_dns_handshake_mode": ("zero_rtt",)},
         "Chromium sends no DoH query as early data over TCP",
+        browsers=_CHROMIUM,
     ),
     ImpossibleLevels(
-        {"browser": ("firefox",), "doh_method": ("post",), "requested_dns_handshake_mode": ("zero_rtt",)},
+        {"doh_method": ("post",), "requested_dns_handshake_mode": ("zero_rtt",)},
         "Firefox sends no POST as early data",
+        browsers=_FIREFOX,
     ),
     *(
         ImpossibleLevels({**_BY_GATEWAY, factor: words}, reason)
@@ -248,7 +271,7 @@ def impossible(condition: Condition) -> ImpossibleLevels | None:
         return _forbid_gap_on_cold_connection(format_level(condition.idle_gap_ms, "idle_gap_ms"))
     if condition.study is not None and (reason := find_study(condition.study).impossible(condition)) is not None:
         return _forbid_in_study(condition, reason)
-    return next((one for one in IMPOSSIBLE if one.belongs_to(condition.kind) and selects(one.levels, condition)), None)
+    return next((one for one in IMPOSSIBLE if one.forbids(condition)), None)
 
 
 def check_combinations(source: str, plan: Plan) -> None:
@@ -273,8 +296,8 @@ def _find_key(condition: Condition, found: ImpossibleLevels) -> str:
     """Return the faulty key: a transport's path, or the factor beyond the factors of every plan."""
     if set(found.levels) == {"resolver_path", "dns_transport"}:
         return f"resolver_path.{condition.dns_transport}"
-    optional = [factor for factor in found.levels if factor in NAMED_ORDER and factor != "resolver_path"]
-    return f"factors.{(optional or list(found.levels))[-1]}"
+    optional = [factor for factor in found.factors if factor in NAMED_ORDER and factor != "resolver_path"]
+    return f"factors.{(optional or list(found.factors))[-1]}"
 
 
 def _way_out(plan: Plan, found: ImpossibleLevels) -> str:
@@ -284,13 +307,15 @@ def _way_out(plan: Plan, found: ImpossibleLevels) -> str:
     keys = [f"{factor} = {value_text(words)}" for factor, words in _narrow(plan, found).items()]
     if keys:
         return f"add [[exclude]] with {', '.join(keys)}"
-    *most, last = found.levels
+    *most, last = found.factors
     return f"every condition of the plan is like that: change {', '.join(most)} or {last}"
 
 
 def _narrow(plan: Plan, found: ImpossibleLevels) -> dict[str, list[str]]:
     """Choose the impossible conditions by the fewest keys and levels for this plan."""
-    meant = {factor: [word for word in plan.words(factor) if word in words] for factor, words in found.levels.items()}
+    named = {name for name, build in plan.browser_builds.items() if build.kind in found.browsers}
+    levels = {**({"browser": tuple(named)} if found.browsers else {}), **found.levels}
+    meant = {factor: [word for word in plan.words(factor) if word in words] for factor, words in levels.items()}
     return {factor: words for factor, words in meant.items() if len(words) < len(plan.words(factor))}
 
 
@@ -329,6 +354,24 @@ def check_baselines(source: str, plan: Plan) -> None:
         hint = f"name a level of {', '.join(missing)} in [baseline], too" if missing else "do not exclude it"
         problem = f"{condition.id} would be compared with {reference.id}, which is no condition of this plan"
         raise ConfigurationError(f"{source}: baseline: {problem}; {hint}")
+
+
+def check_procedures(source: str, plan: Plan) -> None:
+    """Fail for a comparison of a headless shell with a full browser: their loads differ in more than the build."""
+    conditions = plan.conditions()
+    pairs = [(one, plan.find_baseline(one)) for one in conditions]
+    pairs += [(one.treatment, one.baseline) for one in plan.comparisons()]
+    for expected in plan.expectations:
+        pairs += [(one.treatment, one.baseline) for one in expected.list_comparisons(conditions, plan.find_with_levels)]
+    for treatment, baseline in pairs:
+        if _is_shell(treatment) != _is_shell(baseline):
+            problem = f"{treatment.id} would be compared with {baseline.id}, a headless shell with a full browser"
+            hint = "their measured loads begin differently (docs/method/page-loads.md); compare builds of one kind"
+            raise ConfigurationError(f"{source}: browser: {problem}; {hint}")
+
+
+def _is_shell(condition: Condition) -> bool:
+    return condition.browser_kind is BrowserKind.CHROMIUM_HEADLESS_SHELL
 
 
 def check_gateway(source: str, plan: Plan) -> None:

@@ -13,7 +13,7 @@ with X25519MLKEM768. A browser's second connection to a DoH server counts when o
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 
 
 class PathBytes(NamedTuple):
@@ -26,7 +26,7 @@ class PathBytes(NamedTuple):
 _PAGES = (("h2", "full"), ("h3", "full"), ("h3", "resumed"), ("h3", "zero_rtt"))
 """HTTP version and handshake of the page's connection; the tuples below, bytes up and down, follow this order."""
 _BYTES: Mapping[str, Mapping[str, tuple[tuple[int, int], ...]]] = {
-    BrowserName.CHROMIUM: {
+    BrowserKind.CHROMIUM: {
         "native-doudp": ((3193, 3549), (4466, 4062), (4466, 4062), (3298, 1639)),
         "native-doh": ((6430, 6121), (7648, 7281), (7668, 6635), (6497, 4070)),
         "native-doh3": ((7421, 6577), (8749, 7091), (8719, 7091), (7554, 4528)),
@@ -37,7 +37,7 @@ _BYTES: Mapping[str, Mapping[str, tuple[tuple[int, int], ...]]] = {
         "stub-doh3": ((8501, 6678), (9804, 7251), (9745, 7191), (8635, 4628)),
         "stub-doq": ((8461, 6622), (9698, 7135), (9697, 7195), (8532, 4572)),
     },
-    BrowserName.FIREFOX: {
+    BrowserKind.FIREFOX: {
         "native-doudp": ((2879, 3548), (5788, 4288), (5148, 4553), (3002, 1504)),
         "native-doh": ((5614, 6093), (10609, 5416), (9979, 7099), (7942, 2683)),
         "native-doh3": ((8028, 5453), (11421, 6619), (10787, 8302), (8627, 3885)),

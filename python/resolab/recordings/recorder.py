@@ -16,7 +16,7 @@ from resolab.errors import ConfigurationError, DeadlineError, MachineError, Reso
 from resolab.pages.model import PageModel
 from resolab.recordings.browser_load import read_browser_load
 from resolab.recordings.model_builder import build
-from resolab.records import BrowserName, HttpVersion, PageFailure
+from resolab.records import BrowserKind, HttpVersion, PageFailure
 
 _NATURAL: dict[str, bool | int | str] = {
     # As Firefox comes: both ways to HTTP/3, and IPv6.
@@ -32,7 +32,7 @@ class RecordingOptions:
 
     url: str
     name: str
-    browser: BrowserName
+    browser: BrowserKind
     timeout_s: float
     quiet_after_s: float
     ca_file: Path | None
@@ -41,7 +41,7 @@ class RecordingOptions:
 
 async def record(wish: RecordingOptions, say: Callable[[str], None]) -> PageModel:
     """Load the page once and make the model; `say` receives messages for the user."""
-    browser: Browser = Chromium() if wish.browser is BrowserName.CHROMIUM else Firefox()
+    browser: Browser = Chromium() if wish.browser is BrowserKind.CHROMIUM else Firefox()
     try:
         await _start(browser, wish, say)
         request = ListeningRequest(url=wish.url, timeout_s=wish.timeout_s, quiet_after_s=wish.quiet_after_s)
@@ -59,7 +59,7 @@ async def record(wish: RecordingOptions, say: Callable[[str], None]) -> PageMode
 async def _start(browser: Browser, wish: RecordingOptions, say: Callable[[str], None]) -> None:
     """Start the browser, with the sandbox where possible."""
     is_root = os.geteuid() == 0
-    if wish.browser is not BrowserName.CHROMIUM:
+    if wish.browser is not BrowserKind.CHROMIUM:
         await browser.start([], _settings(wish, own_sandbox=False))
     elif is_root:
         say(f"{_NO_SANDBOX} root's rights; better record as an ordinary user")
@@ -81,7 +81,7 @@ def _settings(wish: RecordingOptions, *, own_sandbox: bool) -> BrowserSettings:
         h3_discovery=H3Discovery.ALT_SVC,
         ca_file=wish.ca_file,
         own_sandbox=own_sandbox,
-        extra_preferences=_NATURAL if wish.browser is BrowserName.FIREFOX else {},
+        extra_preferences=_NATURAL if wish.browser is BrowserKind.FIREFOX else {},
     )
 
 

@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.23"
+FORMAT_VERSION = "1.24"
 
 
 class AddressProof(enum.StrEnum):
@@ -76,11 +76,15 @@ class Bootstrap(enum.StrEnum):
     RESOLVER = "resolver"
 
 
-class BrowserName(enum.StrEnum):
-    """The browser of a page load."""
+class BrowserKind(enum.StrEnum):
+    """The kind of a browser, which decides how it is driven.
+
+    Builds of one kind differ in version or code.
+    """
 
     CHROMIUM = "chromium"
     FIREFOX = "firefox"
+    CHROMIUM_HEADLESS_SHELL = "chromium-headless-shell"
 
 
 class BrowserPreset(enum.StrEnum):
@@ -1390,6 +1394,7 @@ class PageLoadRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
 
     url: str
     browser: str
+    browser_kind: BrowserKind | None = None
     browser_version: str
     measured: bool
     requested_handshake_mode: HandshakeMode
@@ -1847,7 +1852,8 @@ class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     resolver_path: ResolverPath | None = None
     http_version: HttpVersion | None = None
     requested_handshake_mode: HandshakeMode | None = None
-    browser: BrowserName | None = BrowserName.CHROMIUM
+    browser: str | None = "chromium"
+    browser_kind: BrowserKind | None = None
     h3_discovery: H3Discovery = H3Discovery.FORCED
     name_resolution: NameResolution = NameResolution.BUILT_IN
     doh_method: DohMethod | None = None

@@ -3,7 +3,7 @@
 For: one rule for tables and for sums of a load with another look-up. Not for: look-ups as the resolver saw them.
 """
 
-from resolab.records._generated import BrowserName
+from resolab.records._generated import BrowserKind
 
 
 def look_up_ms(browser: str, fetch_start: float | None, start: float | None, end: float | None) -> float | None:
@@ -12,5 +12,5 @@ def look_up_ms(browser: str, fetch_start: float | None, start: float | None, end
     Firefox waits for the HTTPS record before its domainLookupStart; by then the addresses have arrived. Therefore its
     look-up lasts from fetchStart to domainLookupEnd.
     """
-    begins = fetch_start if browser == BrowserName.FIREFOX else start
+    begins = fetch_start if browser == BrowserKind.FIREFOX else start
     return None if begins is None or end is None else end - begins

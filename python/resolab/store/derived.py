@@ -19,7 +19,10 @@ DERIVED: Mapping[str, Mapping[str, tuple[str, str, Callable[[Row], Any]]]] = {
             "DOUBLE",
             LOOK_UP,
             lambda row: look_up_ms(
-                row["browser"], row["fetch_start_ms"], row["domain_lookup_start_ms"], row["domain_lookup_end_ms"]
+                row["browser_kind"] or row["browser"],
+                row["fetch_start_ms"],
+                row["domain_lookup_start_ms"],
+                row["domain_lookup_end_ms"],
             ),
         )
     }

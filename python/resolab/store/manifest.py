@@ -15,7 +15,7 @@ import msgspec
 
 from resolab.errors import ConfigurationError
 from resolab.plan import DecisionCriterion
-from resolab.records import FORMAT_VERSION, LinkProfile, PathBackend
+from resolab.records import FORMAT_VERSION, BrowserKind, LinkProfile, PathBackend
 from resolab.store.environment import Environment
 from resolab.store.files import write_whole
 from resolab.store.folder import MANIFEST, PLAN, dataset_folder
@@ -88,6 +88,19 @@ class Versions(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=False):
     browsers: dict[str, str] = {}
     """Version of every browser used, by the browser's name."""
     python: str = platform.python_version()
+
+
+class BrowserProgram(msgspec.Struct, kw_only=True, frozen=True):
+    """The program of a browser in a plan with own builds."""
+
+    kind: BrowserKind
+    path: str
+    version: str
+    """The program's own version text."""
+    hashed_file: str
+    """The file with the browser's code: the program, or Firefox's `libxul.so` beside the program."""
+    sha256: str
+    """The digest of `hashed_file`, in hex."""
 
 
 class Machine(msgspec.Struct, kw_only=True, frozen=True):
@@ -176,6 +189,8 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     command_line: list[str]
     versions: Versions
     machine: Machine
+    browser_programs: dict[str, BrowserProgram] = {}
+    """Program of every browser by name, for a plan with own builds (`[browser.NAME]`)."""
     git_commit: str | None = None
     load_average_start: float | None = None
     load_average_end: float | None = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from resolab.manners import plain_url
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.protocols import transport_position
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 from resolab.toml_text import key_text, value_text
 from resolab.visit.comparison import choose_baseline
 from resolab.visit.configurations import ResolverConfiguration
@@ -26,7 +26,7 @@ class VisitRequest:
     urls: Sequence[str]
     """The page URLs, with their schemes."""
     compared: Sequence[ResolverConfiguration]
-    browser: BrowserName
+    browser: BrowserKind
     operator_url: str
     opt_out: str | None
     seed: int

@@ -27,7 +27,7 @@ from resolab import campaign
 from resolab.campaign import manifests, provenance, resume_campaign, run_campaign
 from resolab.cli import experiment
 from resolab.plan import Condition, Plan, load_plan
-from resolab.records import BrowserName, PageFailure, PageLoadRecord, TrialFlag
+from resolab.records import BrowserKind, PageFailure, PageLoadRecord, TrialFlag
 from resolab.trials.trial_result import TrialResult
 
 TRIAL_S = 0.005
@@ -118,7 +118,7 @@ def kill(plan: Path, folder: Path, chance: random.Random) -> str:
 def main() -> None:
     action, plan, folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     # Neither browsers nor resolab-core take part.
-    manifests._VERSION_OF = {browser: lambda: "1" for browser in BrowserName}  # type: ignore[assignment]
+    manifests._VERSION_OF = {browser: lambda: "1" for browser in BrowserKind}  # type: ignore[assignment]
     manifests._core_version = lambda: "1"
     provenance._core_sha256 = lambda: None
     if action == "whole":

@@ -7,7 +7,7 @@ import pytest
 
 from resolab.campaign.decisions import ConfidenceSequenceRule
 from resolab.plan import DecisionCriterion, Plan, StopRule, StopSettings, parse_plan
-from resolab.records import BrowserName, DirectionProfile, PageFailure, PageLoadRecord
+from resolab.records import BrowserKind, DirectionProfile, PageFailure, PageLoadRecord
 from resolab.stats import Sample, difference_at_any_look
 
 TEXT = """
@@ -40,7 +40,7 @@ def plan_of(more: str = "") -> Plan:
 def load(plt_ms: float | None) -> PageLoadRecord:
     return PageLoadRecord(
         url="https://example.resolab.test/",
-        browser=BrowserName.CHROMIUM.value,
+        browser=BrowserKind.CHROMIUM.value,
         browser_version="1",
         measured=True,
         requested_handshake_mode="full",

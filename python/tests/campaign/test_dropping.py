@@ -13,7 +13,7 @@ from resolab.campaign.remaining_trials import RemainingTrials
 from resolab.campaign.schedule import schedule
 from resolab.errors import ResolabError
 from resolab.plan import Condition, DecisionCriterion, Plan, parse_plan
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 from resolab.report import build_report
 from resolab.store import Manifest, RunStatus, StopReason, find_finished_trials, load_manifest, read_trial
 from resolab.trials.trial_result import TrialResult
@@ -45,7 +45,7 @@ paths = {paths}
 
 @pytest.fixture(autouse=True)
 def _without_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserName})
+    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserKind})
     monkeypatch.setattr(manifests, "_core_version", lambda: "1")
 
 

@@ -9,7 +9,7 @@ from resolab.campaign import expectation
 from resolab.campaign.expectation import COSTS, estimate_duration_s
 from resolab.plan import Corpus, Plan, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 
 CORPUS = Corpus.from_project()
 MEASURED = {
@@ -80,7 +80,7 @@ def test_a_browser_that_no_longer_lives_is_started_again(monkeypatch: pytest.Mon
     few_live = estimate_duration_s(plan, CORPUS)
     monkeypatch.setattr(expectation, "LIVE_LIMIT", 100)
     # Twelve ways in each block, of which four live: two of three trials find none.
-    least_start_s = COSTS[BrowserName.CHROMIUM].start_s
+    least_start_s = COSTS[BrowserKind.CHROMIUM].start_s
     assert few_live - estimate_duration_s(plan, CORPUS) > 40 * least_start_s
 
 

@@ -19,14 +19,14 @@ from test_paths_at_a_time import Lab, Pretended, plan_of, run, trials_of
 from resolab.campaign import manifests, resume_campaign, run_campaign
 from resolab.errors import ResolabError, StorageError
 from resolab.plan import Condition, Plan
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 from resolab.store import RunStatus, load_manifest
 from resolab.trials.trial_result import TrialResult
 
 
 @pytest.fixture(autouse=True)
 def _without_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserName})
+    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserKind})
     monkeypatch.setattr(manifests, "_core_version", lambda: "1")
 
 

@@ -14,7 +14,7 @@ from resolab.errors import ConfigurationError
 from resolab.live import LiveBed
 from resolab.plan import Plan, parse_plan, pool_pages
 from resolab.plan.corpus import Corpus
-from resolab.records import BrowserName, TrialRecord
+from resolab.records import BrowserKind, TrialRecord
 from resolab.store import load_manifest, read_trial
 
 TEXT = """
@@ -47,7 +47,7 @@ dns_transport = "doudp"
 
 @pytest.fixture
 def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
-    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "150" for browser in BrowserName})
+    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "150" for browser in BrowserKind})
     (tmp_path / "list.csv").write_text("".join(f"{rank},site{rank}.test\n" for rank in range(1, 20)))
     return parse_plan(TEXT, "live.toml", Corpus.from_project(), base=tmp_path)
 

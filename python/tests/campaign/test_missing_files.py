@@ -17,7 +17,7 @@ from test_paths_at_a_time import Lab, Pretended, plan_of
 from resolab.campaign import manifests, run, run_campaign
 from resolab.lab.artifacts import TrialFiles
 from resolab.plan import Condition, Plan
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 from resolab.trials.trial_result import TrialResult
 
 
@@ -39,7 +39,7 @@ def test_no_folder_of_what_is_kept_has_dots_in_its_path(tmp_path: Path, monkeypa
 def test_a_log_that_was_asked_for_and_is_not_there_is_said_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserName})
+    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserKind})
     monkeypatch.setattr(manifests, "_core_version", lambda: "1")
     folder = tmp_path / "d"
 

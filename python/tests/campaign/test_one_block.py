@@ -20,7 +20,7 @@ from resolab.cli.main import main
 from resolab.errors import ConfigurationError, MachineError, ResolabError
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.plan.live.vantage import move_to_vantage
-from resolab.records import BrowserName, PageLoadRecord
+from resolab.records import BrowserKind, PageLoadRecord
 from resolab.store import RunStatus, StopReason, load_manifest
 from resolab.trials.trial_result import TrialResult
 
@@ -93,7 +93,7 @@ class Pretended:
 
 @pytest.fixture(autouse=True)
 def without_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserName})
+    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserKind})
     monkeypatch.setattr(manifests, "_core_version", lambda: "1")
     monkeypatch.setattr(provenance, "_core_sha256", lambda: None)
     monkeypatch.setattr(provenance, "_commit", lambda: "c0ffee")

@@ -18,7 +18,7 @@ from resolab.campaign.overload import LATE_LIMIT_COUNT, WINDOW_COUNT, LatenessWi
 from resolab.campaign.schedule import schedule
 from resolab.errors import ResolabError
 from resolab.plan import Condition, Plan, parse_plan
-from resolab.records import BrowserName, PageLoadRecord, TrialFlag
+from resolab.records import BrowserKind, PageLoadRecord, TrialFlag
 from resolab.store import RunStatus, StopReason, load_manifest
 from resolab.trials.trial_result import TrialResult
 
@@ -101,7 +101,7 @@ def load_of(condition: Condition, plt_ms: float) -> PageLoadRecord:
 
 @pytest.fixture(autouse=True)
 def _without_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserName})
+    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserKind})
     monkeypatch.setattr(manifests, "_core_version", lambda: "1")
 
 

@@ -15,7 +15,7 @@ from resolab.campaign import loop, manifests, provenance, resume_campaign, run_c
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 from resolab.store import load_manifest, save_manifest
 
 PLAN = """
@@ -66,7 +66,7 @@ def commit_is(monkeypatch: pytest.MonkeyPatch, commit: str) -> None:
 
 
 def browser_is(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
-    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: version for browser in BrowserName})
+    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: version for browser in BrowserKind})
 
 
 def begun(corpus: Corpus, folder: Path) -> Path:

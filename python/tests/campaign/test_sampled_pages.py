@@ -16,7 +16,7 @@ from resolab.campaign.power import PowerAims, plan_power
 from resolab.campaign.schedule import schedule
 from resolab.errors import ResolabError
 from resolab.plan import Condition, Corpus, Plan, page_order, parse_plan
-from resolab.records import BrowserName, PageLoadRecord, TrialRecord
+from resolab.records import BrowserKind, PageLoadRecord, TrialRecord
 from resolab.report import build_report
 from resolab.store import RunStatus, StopReason, find_finished_trials, load_manifest, open_dataset, read_trial
 from resolab.trials.trial_result import TrialResult
@@ -44,7 +44,7 @@ dns_transport = "doudp"
 
 @pytest.fixture(autouse=True)
 def _without_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserName})
+    monkeypatch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserKind})
     monkeypatch.setattr(manifests, "_core_version", lambda: "1")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 

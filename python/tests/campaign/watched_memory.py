@@ -18,7 +18,7 @@ from rich.console import Console
 from resolab.campaign import manifests, provenance, run_campaign
 from resolab.plan import Condition, load_plan
 from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 from resolab.trials.trial_result import TrialResult
 
 FIRST_COUNT, LAST_COUNT = 100, 500
@@ -42,7 +42,7 @@ class Watched(PretendedTestbed):
 
 def main(folder: Path) -> None:
     # What a machine has is not asked for here.
-    given: Any = {browser: lambda: "1" for browser in BrowserName}
+    given: Any = {browser: lambda: "1" for browser in BrowserKind}
     manifests._VERSION_OF = given
     manifests._core_version = lambda: "1"
     provenance._core_sha256 = lambda: None

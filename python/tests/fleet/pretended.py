@@ -23,7 +23,7 @@ from resolab.fleet.job import FleetRun
 from resolab.fleet.vantage_run import read_vantage_plan
 from resolab.lab.artifacts import TrialFiles
 from resolab.plan import Condition, Corpus, Plan, parse_plan
-from resolab.records import BrowserName, PageLoadRecord
+from resolab.records import BrowserKind, PageLoadRecord
 from resolab.store.files import write_private
 from resolab.trials.trial_result import TrialResult
 
@@ -84,7 +84,7 @@ async def stand_in(plan: Plan, seed: int, folder: Path, number: int, *, trial_s:
 
 def without_programs(patch: pytest.MonkeyPatch) -> None:
     """Neither browsers nor resolab-core take part."""
-    patch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserName})
+    patch.setattr(manifests, "_VERSION_OF", {browser: lambda: "1" for browser in BrowserKind})
     patch.setattr(manifests, "_core_version", lambda: "1")
     patch.setattr(provenance, "_core_sha256", lambda: None)
     patch.setattr(provenance, "_commit", lambda: "c0ffee")

@@ -98,6 +98,9 @@ def test_what_cannot_be_done_is_said_in_a_line_and_the_next_is_done(child: Child
     assert "is not for vantage point syd" in answer["problem"]
     child.ask(changed(run, id="fleet-2", plan_text=PLAN.replace('"example"', '"./shop"')), 0)
     assert "names the page ./shop" in child.answer()["problem"]
+    build = '\n[browser.mine]\nkind = "chromium"\npath = "/bin/true"\n'
+    child.ask(changed(run, id="fleet-3", plan_text=PLAN + build), 0)
+    assert "names the browser mine" in child.answer()["problem"]
     child.line("nonsense")
     assert (child.answer()["failed"], child.process.poll()) == (None, None)
     child.ask(run, 0)

@@ -14,7 +14,7 @@ from resolab.lab.layout import EVERY_PAGES_NAME, PageSite
 from resolab.plan import RESOLVER_NAME
 from resolab.plan.pages.serving import Serving
 from resolab.records import (
-    BrowserName,
+    BrowserKind,
     ConnectionSharing,
     ConnectionState,
     H3Discovery,
@@ -24,7 +24,7 @@ from resolab.records import (
 )
 
 WARM = replace(CONDITION, dns_connection_state=ConnectionState.WARM)
-FIREFOX = replace(CONDITION, browser=BrowserName.FIREFOX)
+FIREFOX = replace(CONDITION, browser=BrowserKind.FIREFOX)
 ALT_SVC = replace(CONDITION, h3_discovery=H3Discovery.ALT_SVC)
 
 

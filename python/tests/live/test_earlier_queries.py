@@ -11,7 +11,7 @@ from live_queries import query
 from resolab.live.earlier_queries import read_earlier_queries
 from resolab.records import (
     FORMAT_VERSION,
-    BrowserName,
+    BrowserKind,
     CacheState,
     DnsTransport,
     HandshakeMode,
@@ -31,7 +31,7 @@ def dataset(folder: Path, **changes: Any) -> Path:
     head = TrialRecord(
         format_version=FORMAT_VERSION, trial_id="b000-t000", block=0, position=0, condition="c", page="a_test",
         profile="live", dns_transport=DnsTransport.DOUDP, resolver_path=ResolverPath.STUB,
-        http_version=HttpVersion.ANY, requested_handshake_mode=HandshakeMode.FULL, browser=BrowserName.FIREFOX,
+        http_version=HttpVersion.ANY, requested_handshake_mode=HandshakeMode.FULL, browser=BrowserKind.FIREFOX,
         resolver="quick", monotonic_ns=890_000_000_000,
         wall_time_unix_ns=time.time_ns() - time.monotonic_ns() + 890_000_000_000, load_average_1min=0.5,
     )  # fmt: skip

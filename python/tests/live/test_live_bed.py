@@ -14,7 +14,7 @@ from resolab.live import LiveBed, bed, browsers, resolver_addresses, trial
 from resolab.plan import Plan, parse_plan
 from resolab.plan.corpus import Corpus
 from resolab.records import (
-    BrowserName,
+    BrowserKind,
     CacheState,
     LiveTrialRecord,
     LiveWay,
@@ -135,7 +135,7 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[lis
     monkeypatch.setattr(trial, "ask", ask)
     monkeypatch.setattr(trial, "ping", ping)
     monkeypatch.setattr(trial, "STUB_WRITES_WITHIN_S", 0.0)
-    monkeypatch.setattr(bed, "VERSION_OF", {BrowserName.FIREFOX: lambda: "Mozilla Firefox 153.0"})
+    monkeypatch.setattr(bed, "VERSION_OF", {BrowserKind.FIREFOX: lambda: "Mozilla Firefox 153.0"})
     monkeypatch.setattr(browsers, "MOST", 1)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("RESOLAB_AUTHORITY", raising=False)
@@ -154,7 +154,7 @@ def run(
     """Run trials of resolver and page, one block each."""
 
     async def carried_out() -> list[TrialResult]:
-        makers: Any = {BrowserName.FIREFOX: PretendedBrowser}
+        makers: Any = {BrowserKind.FIREFOX: PretendedBrowser}
         async with LiveBed(plan, folder, place=place or PretendedPlace(), makers=makers) as live:
             found = []
             for number, (resolver, page) in enumerate(trials):

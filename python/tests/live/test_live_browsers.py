@@ -14,11 +14,11 @@ from resolab.browser.firefox.preferences import preferences
 from resolab.live.browsers import FEWEST, MOST, LiveBrowsers, build_settings, choose_browser_way, processes_at_a_time
 from resolab.live.resolver_addresses import ResolverRoute
 from resolab.plan import Condition
-from resolab.records import BrowserName, DnsTransport, HandshakeMode, HttpVersion, ResolverPath
+from resolab.records import BrowserKind, DnsTransport, HandshakeMode, HttpVersion, ResolverPath
 
 CONDITION = Condition(
     page="a_test", profile="live", dns_transport=DnsTransport.DOUDP, http_version=HttpVersion.ANY,
-    requested_handshake_mode=HandshakeMode.FULL, browser=BrowserName.FIREFOX, resolver_path=ResolverPath.NATIVE,
+    requested_handshake_mode=HandshakeMode.FULL, browser=BrowserKind.FIREFOX, resolver_path=ResolverPath.NATIVE,
     resolver="quick",
 )  # fmt: skip
 AGENT = "Agent/1 resolab/9 (+https://study.resolab.test/)"
@@ -28,7 +28,7 @@ def reached(transport: DnsTransport = DnsTransport.DOUDP) -> ResolverRoute:
     return ResolverRoute("quick", transport, "x://dns.quick.test", "dns.quick.test", "198.18.8.1", 443, "/q")
 
 
-def settings(browser: BrowserName, transport: DnsTransport, ca_file: Path | None = None) -> BrowserSettings:
+def settings(browser: BrowserKind, transport: DnsTransport, ca_file: Path | None = None) -> BrowserSettings:
     way = choose_browser_way(replace(CONDITION, browser=browser, dns_transport=transport))
     return build_settings(way, reached(transport), user_agent=AGENT, ca_file=ca_file, hosts=("a.test",))
 
@@ -48,18 +48,18 @@ def test_who_asks_by_itself_has_a_browser_of_its_own_and_stubbed_ones_share() ->
 
 
 def test_firefox_is_as_it_comes_but_for_resolver_and_agent() -> None:
-    told = preferences(settings(BrowserName.FIREFOX, DnsTransport.DOUDP))
+    told = preferences(settings(BrowserKind.FIREFOX, DnsTransport.DOUDP))
     assert told["general.useragent.override"] == AGENT
     assert told["network.dns.disableIPv6"] is False
     assert told["network.dns.use_https_rr_as_altsvc"] is True
     assert told["network.trr.mode"] == 5
-    own = preferences(settings(BrowserName.FIREFOX, DnsTransport.DOH))
+    own = preferences(settings(BrowserKind.FIREFOX, DnsTransport.DOH))
     assert (own["network.trr.uri"], own["network.trr.bootstrapAddr"]) == ("https://dns.quick.test/q", "198.18.8.1")
 
 
 @pytest.mark.parametrize(("ca", "told"), [(None, False), (Path("/ca.pem"), True)])
 def test_chromium_speaks_http3_and_is_told_hosts_only_for_a_further_authority(ca: Path | None, told: bool) -> None:
-    line = command_line(Path("/c"), settings(BrowserName.CHROMIUM, DnsTransport.DOUDP, ca), Path("/p"))
+    line = command_line(Path("/c"), settings(BrowserKind.CHROMIUM, DnsTransport.DOUDP, ca), Path("/p"))
     assert f"--user-agent={AGENT}" in line
     assert "--disable-quic" not in line
     assert ("--origin-to-force-quic-on=a.test:1" in line) is told
@@ -85,9 +85,9 @@ def test_a_browser_that_breaks_before_its_first_site_is_closed(tmp_path: Path, b
     place: Any = SimpleNamespace(stub_address="127.0.0.1", own_names="", browser_prefix=lambda *_, **__: [])
     browsers = LiveBrowsers(
         place,
-        lambda _way, _reached: settings(BrowserName.FIREFOX, DnsTransport.DOUDP),
+        lambda _way, _reached: settings(BrowserKind.FIREFOX, DnsTransport.DOUDP),
         tmp_path,
-        {BrowserName.FIREFOX: lambda: broken},
+        {BrowserKind.FIREFOX: lambda: broken},
     )
     with pytest.raises(RuntimeError, match=breaks_in):
         asyncio.run(browsers.get(choose_browser_way(CONDITION), reached()))

@@ -9,7 +9,7 @@ from resolab.errors import ConfigurationError
 from resolab.live.authority import further_authority
 from resolab.live.names import list_names, list_servers, look_up_spans, look_ups_expected, metadata_url
 from resolab.live.user_agents import user_agent, version_number
-from resolab.records import BrowserName, DnsTransport
+from resolab.records import BrowserKind, DnsTransport
 
 
 def request(url: str, address: str | None = None, *, from_cache: bool = False) -> NetworkRequest:
@@ -47,21 +47,21 @@ def test_urls_lose_what_was_said(url: str, kept: str) -> None:
 
 
 def test_browsers_ask_for_v6_only_where_there_is_a_way() -> None:
-    def asked(browser: BrowserName, transport: DnsTransport, *, ipv6: bool = False) -> list[str]:
+    def asked(browser: BrowserKind, transport: DnsTransport, *, ipv6: bool = False) -> list[str]:
         look_ups = look_ups_expected(["a.test"], ipv6=ipv6, browser=browser, dns_transport=transport)
         return [qtype for name, qtype in look_ups if name == "a.test"]
 
-    assert asked(BrowserName.FIREFOX, DnsTransport.DOUDP) == ["A"]
-    assert asked(BrowserName.FIREFOX, DnsTransport.DOUDP, ipv6=True) == ["A", "AAAA"]
-    assert asked(BrowserName.FIREFOX, DnsTransport.DOH) == ["A", "AAAA"]
-    assert asked(BrowserName.CHROMIUM, DnsTransport.DOH) == ["A"]
+    assert asked(BrowserKind.FIREFOX, DnsTransport.DOUDP) == ["A"]
+    assert asked(BrowserKind.FIREFOX, DnsTransport.DOUDP, ipv6=True) == ["A", "AAAA"]
+    assert asked(BrowserKind.FIREFOX, DnsTransport.DOH) == ["A", "AAAA"]
+    assert asked(BrowserKind.CHROMIUM, DnsTransport.DOH) == ["A"]
 
 
 def test_user_agents_say_who_measures_and_hide_nothing() -> None:
-    told = {one: user_agent(one, "153.7.0", "https://study.resolab.test/") for one in BrowserName}
+    told = {one: user_agent(one, "153.7.0", "https://study.resolab.test/") for one in BrowserKind}
     assert all(" resolab/" in text and text.endswith("(+https://study.resolab.test/)") for text in told.values())
-    assert "HeadlessChrome/153.0.0.0" in told[BrowserName.CHROMIUM]
-    assert "rv:153.0) Gecko/20100101 Firefox/153.0 " in told[BrowserName.FIREFOX]
+    assert "HeadlessChrome/153.0.0.0" in told[BrowserKind.CHROMIUM]
+    assert "rv:153.0) Gecko/20100101 Firefox/153.0 " in told[BrowserKind.FIREFOX]
     assert version_number("Mozilla Firefox 153.7.0esr") == "153.7.0esr"
 
 

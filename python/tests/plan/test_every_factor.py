@@ -7,14 +7,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from resolab.browser.drivers import MAKERS
+from resolab.browser.find import VERSION_OF
 from resolab.browser.presets import find_presets
+from resolab.campaign.expectation import COSTS
 from resolab.lab.offers import OFFERS, POLICIES
 from resolab.plan.condition import DECLARED
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, OPTIONAL_FACTORS, applies
 from resolab.plots.style import HANDSHAKE_MARKERS
 from resolab.protocols.closed_form import PAGE_HANDSHAKES
-from resolab.records import BrowserPreset, HttpVersion, TrialRecord
-from resolab.trials.page_load.browsers import MAKERS
+from resolab.records import BrowserKind, BrowserPreset, HttpVersion, TrialRecord
 
 PROJECT = Path(__file__).resolve().parents[3]
 ROW = re.compile(r"^\| `(?:factors\.)?(\w+)(?:\.TRANSPORT)?` \| (.*)$", re.MULTILINE)
@@ -56,7 +58,6 @@ def test_every_level_has_its_word_for_people(factor: str) -> None:
         (OFFERS, "h3_discovery"),
         (POLICIES, "requested_handshake_mode"),
         (POLICIES, "requested_dns_handshake_mode"),
-        (MAKERS, "browser"),
         (find_presets(), "browser_preset"),
         (HANDSHAKE_MARKERS, "requested_handshake_mode"),
         (PAGE_HANDSHAKES, "http_version"),
@@ -65,7 +66,6 @@ def test_every_level_has_its_word_for_people(factor: str) -> None:
         "lab/offers.py: OFFERS",
         "lab/offers.py: POLICIES",
         "lab/offers.py: POLICIES of the resolver",
-        "trials/page_load/browsers.py: MAKERS",
         "studies/*: browser_preset",
         "plots/style.py: HANDSHAKE_MARKERS",
         "protocols/closed_form.py: PAGE_HANDSHAKES",
@@ -75,6 +75,11 @@ def test_no_table_lacks_a_level(table: dict[str, object], factor: str, request: 
     # Whatever is agreed on is known afterwards, not beforehand.
     lacking = [str(level) for level in DECLARED[factor].kind if level not in table and level is not HttpVersion.ANY]
     assert not lacking, f"{request.node.callspec.id} has no row for {lacking} of {factor}"
+
+
+def test_every_kind_of_browser_has_driver_version_and_costs() -> None:
+    for table in (MAKERS, VERSION_OF, COSTS):
+        assert set(table) == set(BrowserKind)
 
 
 def test_the_lists_follow_from_the_fields() -> None:

@@ -6,8 +6,9 @@ from test_plan_factors import BASELINE, FACTORS, HEAD, PATHS, exclusion_of, prob
 from resolab.browser.presets import find_presets
 from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, DecisionCriterion, Plan, StopRule, StopSettings, block_order, parse_plan
+from resolab.plan.browser_builds import STOCK_BROWSERS
 from resolab.plan.factors import list_allowed_words
-from resolab.records import BrowserName, BrowserPreset, DohMethod, NameResolution, ResolverCache
+from resolab.records import BrowserPreset, DohMethod, NameResolution, ResolverCache
 
 TOP = HEAD + FACTORS.replace('["full"]', '["full", "zero_rtt"]')
 REPEAT = '[[repeat]]\ndns_transport = ["doudp"]\nrequested_handshake_mode = ["full"]\n'
@@ -131,7 +132,7 @@ def test_a_preset_decides_the_factors_the_plan_does_not_name() -> None:
 def test_presets_have_the_words_and_browsers_of_the_browser_room() -> None:
     assert list_allowed_words("browser_preset") == ("none", *sorted(find_presets()))
     for name, preset in find_presets().items():
-        for browser in BrowserName:
+        for browser in STOCK_BROWSERS:
             top = TOP if name == "s24" else H2
             factors = f'browser = ["{browser}"]\nbrowser_preset = ["{name}"]'
             if preset.browser == browser:

@@ -17,7 +17,7 @@ from resolab.plan.factors import (
     list_differing_factors,
 )
 from resolab.plan.support import impossible
-from resolab.records import BrowserName, ConnectionState, DohMethod, HandshakeMode, HttpVersion, ResolverPath
+from resolab.records import BrowserKind, ConnectionState, DohMethod, HandshakeMode, HttpVersion, ResolverPath
 
 HEAD = """
 name = "n"
@@ -87,7 +87,7 @@ def test_a_plan_without_optional_factors_has_the_defaults_and_short_identifiers(
 def test_named_factors_follow_in_the_identifier_even_with_one_level() -> None:
     plan = plan_of('browser = ["firefox"]\ndns_connection_state = ["cold"]')
     assert ids(plan)[0] == "example.4g.doudp.h3.full.firefox.cold"
-    assert plan.conditions()[0].browser is BrowserName.FIREFOX
+    assert plan.conditions()[0].browser_kind is BrowserKind.FIREFOX
     assert plan.list_varying_factors() == ()
 
 

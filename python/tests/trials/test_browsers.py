@@ -13,7 +13,7 @@ from resolab.lab.artifacts import KeptFolders
 from resolab.lab.layout import Http3Offer
 from resolab.plan import Condition
 from resolab.records import (
-    BrowserName,
+    BrowserKind,
     BrowserPreset,
     ConnectionState,
     DnsTransport,
@@ -68,14 +68,14 @@ class Fake:
 
 def pool(limit):
     Fake.living = 0
-    return BrowserPool(SURROUNDINGS, live_limit=limit, makers=dict.fromkeys(BrowserName, Fake))
+    return BrowserPool(SURROUNDINGS, live_limit=limit, makers=dict.fromkeys(BrowserKind, Fake))
 
 
 def test_before_the_first_trial_only_browsers_start_that_send_nothing_by_themselves():
     versions = [replace(CONDITION, http_version=version) for version in HttpVersion]
     silent = [choose_way(replace(one, dns_transport=DnsTransport.DOUDP)) for one in versions]
     probing = [choose_way(replace(one, dns_transport=DnsTransport.DOH)) for one in versions]
-    firefox = choose_way(replace(CONDITION, dns_transport=DnsTransport.DOH, browser=BrowserName.FIREFOX))
+    firefox = choose_way(replace(CONDITION, dns_transport=DnsTransport.DOH, browser=BrowserKind.FIREFOX))
     assert (
         choose_first_browsers([probing[0], *silent, probing[1], firefox, silent[0]]) == [*silent, firefox][:LIVE_LIMIT]
     )
@@ -136,7 +136,7 @@ def test_one_browser_serves_every_transport_behind_the_stub_and_every_handshake(
 @pytest.mark.parametrize(
     "change",
     [
-        {"browser": BrowserName.FIREFOX},
+        {"browser": BrowserKind.FIREFOX},
         {"resolver_path": ResolverPath.STUB},
         {"dns_transport": DnsTransport.DOH3},
         {"http_version": HttpVersion.H2},
@@ -177,7 +177,7 @@ def test_forced_http_3_is_for_every_name_of_the_pages():
 
 
 def test_a_preset_changes_the_browser_of_its_way_and_of_no_other():
-    h20 = replace(CONDITION, browser=BrowserName.FIREFOX, browser_preset=BrowserPreset.H20)
+    h20 = replace(CONDITION, browser=BrowserKind.FIREFOX, browser_preset=BrowserPreset.H20)
     doh = build_settings(choose_way(h20), SURROUNDINGS)
     assert doh.doh is not None
     assert (doh.http_version, doh.doh.method) == (HttpVersion.H2, DohMethod.POST)
@@ -218,7 +218,7 @@ def test_only_chromium_keeps_a_log_and_each_process_its_own():
     )
     assert first == Path("/netlogs/0001.native.doh.h3.json")
     assert second != first
-    assert build_settings(choose_way(replace(CONDITION, browser=BrowserName.FIREFOX)), logging).netlog_file is None
+    assert build_settings(choose_way(replace(CONDITION, browser=BrowserKind.FIREFOX)), logging).netlog_file is None
     assert build_settings(choose_way(CONDITION), SURROUNDINGS).netlog_file is None
 
 
@@ -226,7 +226,7 @@ def test_logs_of_an_earlier_testbed_keep_their_names(tmp_path):
     surroundings = replace(SURROUNDINGS, kept=KeptFolders(netlog_folder=tmp_path))
 
     async def first_log():
-        browsers = BrowserPool(surroundings, makers=dict.fromkeys(BrowserName, Fake))
+        browsers = BrowserPool(surroundings, makers=dict.fromkeys(BrowserKind, Fake))
         await browsers.get(choose_way(CONDITION))
         file = browsers.netlog_file(choose_way(CONDITION))
         file.touch()
@@ -258,7 +258,7 @@ def test_only_a_browsers_own_warm_connection_outlives_the_clearing():
 
     assert cleared(CONDITION) == (False, False)
     # Firefox can close the page's connections and keep this one.
-    assert cleared(replace(CONDITION, browser=BrowserName.FIREFOX)) == (True, False)
+    assert cleared(replace(CONDITION, browser=BrowserKind.FIREFOX)) == (True, False)
     assert choose_forgotten_state(CONDITION).sockets
     assert cleared(STUB) == (True, True)
     assert cleared(replace(CONDITION, dns_transport=DnsTransport.DOUDP)) == (True, True)

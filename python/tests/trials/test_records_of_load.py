@@ -10,7 +10,7 @@ from recorded_queries import recorded
 
 from resolab.browser import PageLoad, PageTimings
 from resolab.records import (
-    BrowserName,
+    BrowserKind,
     ConnectionState,
     DnsTransport,
     Failure,
@@ -38,7 +38,7 @@ def test_the_sum_has_the_separate_look_up_in_place_of_the_browsers():
 def test_firefox_waits_for_the_https_record_before_its_look_up():
     timings = PageTimings(fetch_start_ms=2.0, domain_lookup_start_ms=101.0, domain_lookup_end_ms=102.0, plt_ms=600.0)
     load = msgspec.structs.replace(LOAD, timings=timings)
-    assert plt_sum_ms(load, [exchange()], replace(CONDITION, browser=BrowserName.FIREFOX)) == 750.0
+    assert plt_sum_ms(load, [exchange()], replace(CONDITION, browser=BrowserKind.FIREFOX)) == 750.0
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def test_the_record_says_what_happened_beside_what_was_asked():
     load = msgspec.structs.replace(LOAD, console_errors=["x"], screenshot_file=Path("/out/screenshots/a.png"))
     records = [edge_query(), connection(), request(session_resumed=True, received_ns=1200)]
     judged = judgement.judge(load, records, SITE, LoadSpan(500), judgement.cold_states())
-    record = page_load_record(load, judged, LoadContext("firefox", "153.7", CONDITION), plt_sum_ms=1.0)
+    record = page_load_record(load, judged, LoadContext("153.7", CONDITION), plt_sum_ms=1.0)
     assert (record.browser, record.browser_version, record.plt_ms, record.plt_sum_ms) == (
-        "firefox",
+        "chromium",
         "153.7",
         600.0,
         1.0,

@@ -48,7 +48,7 @@ def result(*records, warmup=None, condition=CONDITION, site=SITE, measured=MEASU
         records=[*records, SUMMARY],
         conductor_flags=own_flags,
     )
-    return trial_result(seen, LoadContext("chromium", "1", condition), lateness_p99_ms=0.5)
+    return trial_result(seen, LoadContext("1", condition), lateness_p99_ms=0.5)
 
 
 def loads(found):

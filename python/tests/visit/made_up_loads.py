@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from resolab.records import BrowserName, HandshakeMode, PageFailure, PageLoadRecord, Record
+from resolab.records import BrowserKind, HandshakeMode, PageFailure, PageLoadRecord, Record
 from resolab.visit import PlannedVisitLoad, ResolverConfiguration, VisitLoad, configurations, order, read_load_result
 
 PAGES = ["https://a.test/", "https://b.test/", "https://c.test/"]
@@ -20,7 +20,7 @@ def page_load(
 ) -> PageLoadRecord:
     return PageLoadRecord(
         url=url,
-        browser=BrowserName.FIREFOX,
+        browser=BrowserKind.FIREFOX,
         browser_version="1",
         measured=True,
         requested_handshake_mode=HandshakeMode.FULL,

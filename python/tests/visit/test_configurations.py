@@ -3,7 +3,7 @@
 import pytest
 
 from resolab.errors import ConfigurationError, UsageError
-from resolab.records import BrowserName, DnsTransport
+from resolab.records import BrowserKind, DnsTransport
 from resolab.visit import VisitRequest, configurations, find_conditions, order, page_url, write_plan
 
 
@@ -53,7 +53,7 @@ def test_a_visit_is_a_live_plan() -> None:
     asked = VisitRequest(
         urls=[page_url("a.test"), page_url("http://b.test/x?y=1")],
         compared=compared,
-        browser=BrowserName.CHROMIUM,
+        browser=BrowserKind.CHROMIUM,
         operator_url="https://lab.uni.test/",
         opt_out="https://lab.uni.test/out",
         seed=5,
@@ -67,7 +67,7 @@ def test_a_visit_is_a_live_plan() -> None:
     found = find_conditions(plan, visits)
     assert len({one.id for one in found.values()}) == 8
     for visit, condition in found.items():
-        assert condition.browser is BrowserName.CHROMIUM
+        assert condition.browser is BrowserKind.CHROMIUM
         assert condition.dns_transport is visit.configuration.dns_transport
         assert plan.live.sites[condition.page].url == visit.url
         endpoint = plan.live.resolvers[condition.resolver].endpoints[condition.dns_transport]

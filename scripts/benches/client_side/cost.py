@@ -17,11 +17,12 @@ from benches.client_side.logged_browsers import LoggedBrowser
 from benches.common.part import BenchPart, verdict
 from resolab.browser import Browser, BrowserSettings, ListeningRequest, LoadEvents, LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog
+from resolab.browser.drivers import MAKERS
 from resolab.campaign.schedule import schedule
 from resolab.plan import Corpus
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 from resolab.trials.page_load import runner as testbed_module
-from resolab.trials.page_load.browsers import MAKERS, BrowserPool
+from resolab.trials.page_load.browsers import BrowserPool
 from resolab.trials.page_load.runner import PageLoadRunner
 
 UNUSED_PAIRS_COUNT = 2
@@ -45,7 +46,7 @@ class Cost:
 class BrowserPair:
     """A silent and a logged browser, loading in turn."""
 
-    def __init__(self, name: BrowserName, file: Path, seen: list[tuple[bool, float | None]]) -> None:
+    def __init__(self, name: BrowserKind, file: Path, seen: list[tuple[bool, float | None]]) -> None:
         self._silent: Browser = MAKERS[name]()
         self._logged: Browser = LoggedBrowser(MAKERS[name](), file, self._ignore)
         self._seen = seen
@@ -103,7 +104,7 @@ async def measure(
     """Load in turn with and without the log."""
     plan = group.plain_plan(page=page, profile=profile, blocks=2 * (pairs + UNUSED_PAIRS_COUNT))
     seen: list[tuple[bool, float | None]] = []
-    name = BrowserName(group.browser)
+    name = BrowserKind(group.browser)
     file = folder / f"cost.{group.browser}.{group.way}"
     pool = partial(BrowserPool, makers={name: lambda: BrowserPair(name, file, seen)})
     with mock.patch.object(testbed_module, "BrowserPool", pool):

@@ -11,10 +11,11 @@ from unittest import mock
 
 from resolab.browser import Browser, BrowserSettings, ListeningRequest, LoadEvents, LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog
+from resolab.browser.drivers import MAKERS
 from resolab.live.client_side import LoadLog, log_settings
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 from resolab.trials.page_load import runner as testbed_module
-from resolab.trials.page_load.browsers import MAKERS, BrowserPool
+from resolab.trials.page_load.browsers import BrowserPool
 
 Take = Callable[[LoadResult, BrowserLog | None], None]
 """The receiver of each load."""
@@ -29,7 +30,7 @@ class LoggedBrowser:
 
     async def start(self, command_prefix: Sequence[str], settings: BrowserSettings) -> None:
         """Start the browser with its log on."""
-        settings, self._log = log_settings(BrowserName(self._browser.name), settings, self._file)
+        settings, self._log = log_settings(BrowserKind(self._browser.name), settings, self._file)
         await self._browser.start(command_prefix, settings)
 
     async def load(self, request: LoadRequest) -> LoadResult:
@@ -74,9 +75,9 @@ def start_logged_browsers(folder: Path, take: Take) -> Iterator[None]:
     """Make testbeds start logged browsers within this context."""
     count = iter(range(1 << 30))
 
-    def maker(name: BrowserName) -> Callable[[], Browser]:
+    def maker(name: BrowserKind) -> Callable[[], Browser]:
         return lambda: LoggedBrowser(MAKERS[name](), folder / f"{next(count):04}.{name}.log", take)
 
-    makers: Mapping[BrowserName, Callable[[], Browser]] = {name: maker(name) for name in MAKERS}
+    makers: Mapping[BrowserKind, Callable[[], Browser]] = {name: maker(name) for name in MAKERS}
     with mock.patch.object(testbed_module, "BrowserPool", partial(BrowserPool, makers=makers)):
         yield

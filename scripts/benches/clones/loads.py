@@ -20,7 +20,7 @@ from resolab.fidelity.lab import CheckSettings, CloneCheck, check_clone
 from resolab.fidelity.measures import compute_tau
 from resolab.pages.file import read_model
 from resolab.pages.model import PageModel
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 
 START_S = 6.0
 """The start of path, edge and browser, once for a page and browser."""
@@ -40,7 +40,7 @@ def measure(files: Sequence[Path], browsers: Sequence[str], loads: int, out: Pat
     try:
         for number, (file, model, browser) in enumerate(todo, start=1):
             steps.step(f"[{number}/{len(todo)}] {model.name} in {browser}", foreseen_s(model, loads))
-            settings = CheckSettings(browser=BrowserName(browser), loads=loads)
+            settings = CheckSettings(browser=BrowserKind(browser), loads=loads)
             try:
                 add_lines(out, lines_of(asyncio.run(_all(file, settings))))
             except ResolabError as error:

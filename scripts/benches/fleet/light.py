@@ -16,7 +16,7 @@ from resolab.campaign import manifests, provenance
 from resolab.fleet.agent import worker
 from resolab.fleet.job import FleetRun
 from resolab.plan import Condition, Corpus, Plan, parse_plan
-from resolab.records import BrowserName, PageLoadRecord
+from resolab.records import BrowserKind, PageLoadRecord
 from resolab.store.manifest import ProcessStart
 from resolab.trials.trial_result import TrialResult
 
@@ -73,7 +73,7 @@ async def light_testbed(
 
 def stub_versions() -> None:
     """Skip version queries of browsers and resolab-core in this process: neither takes part."""
-    vars(manifests)["_VERSION_OF"] = {browser: lambda: "1" for browser in BrowserName}
+    vars(manifests)["_VERSION_OF"] = {browser: lambda: "1" for browser in BrowserKind}
     vars(manifests)["_core_version"] = lambda: "1"
     vars(provenance)["_core_sha256"] = lambda: None
     vars(provenance)["_commit"] = lambda: "light"

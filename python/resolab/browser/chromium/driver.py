@@ -61,7 +61,10 @@ class Chromium(StockBrowser[CdpConnection]):
         check_supported(request, self._settings)
         await self._wait_for_probe()
         self._loads_count += 1
-        return await TrialLoad(self._connected, self._outermost, request, self._settings, self._loads_count).run()
+        return await self._make_load(request, self._loads_count).run()
+
+    def _make_load(self, request: LoadRequest, number: int) -> TrialLoad:
+        return TrialLoad(self._connected, self._outermost, request, self._settings, number)
 
     @property
     def _outermost(self) -> int:

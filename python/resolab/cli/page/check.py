@@ -22,7 +22,7 @@ from resolab.fidelity.lab import CheckSettings, CloneCheck, check_clone
 from resolab.fidelity.measures import compute_tau
 from resolab.pages.file import ENDING
 from resolab.plan import Corpus
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 
 _HEADINGS = (
     "page", "browser", "requests", "extra", "hosts", "redirects", "bytes", "depth", "discoverers", "tau", "tau>50",
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     for number, file in enumerate(files := [_file(word) for word in options.pages], start=1):
         for browser in options.browser:
             settings = CheckSettings(
-                browser=BrowserName(browser),
+                browser=BrowserKind(browser),
                 http_version=options.http_version,
                 profile=options.profile,
                 loads=options.loads,

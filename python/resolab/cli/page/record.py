@@ -23,7 +23,7 @@ from resolab.errors import ConfigurationError, UsageError
 from resolab.pages.file import ENDING
 from resolab.plan.section import NAME
 from resolab.recordings.recorder import RecordingOptions, record
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 
 _DEFAULT_NAME = "recorded"
 """The default name, without the host: a model does not contain the page's origin."""
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     wish = RecordingOptions(
         url=url,
         name=name,
-        browser=BrowserName(options.browser),
+        browser=BrowserKind(options.browser),
         timeout_s=options.timeout,
         quiet_after_s=options.quiet_after,
         ca_file=options.ca,

@@ -17,10 +17,12 @@ from rich.table import Table
 from resolab.campaign.block_count_check import too_few_blocks
 from resolab.campaign.decidable_margins import DecidableMargin, describe_margins, list_decidable_margins
 from resolab.campaign.expectation import estimate_duration_s
+from resolab.campaign.manifests import describe_programs
 from resolab.campaign.power import PowerAims
 from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
 from resolab.cli.plan.power import compute_power, make_console, power_json, print_power, print_result
+from resolab.errors import MachineError
 from resolab.plan import ComparisonKind, Condition, Corpus, Plan, load_plan, pool_pages, trials_a_block
 from resolab.plan.factors import EVERY_FACTOR, format_level, list_differing_factors, selects
 from resolab.plan.kind import list_factors_of_kind
@@ -138,7 +140,12 @@ def _print(plan: Plan, expected_s: float, least_s: float, margins: Sequence[Deci
         say(_describe_sample(len(pages), plan.blocks))
     if few is not None:
         say(f"warning: {few}")
-    for line in (*_comparisons(plan, least_s), *_analysis(plan), *describe_margins(plan, margins)):
+    for line in (
+        *_describe_browsers(plan),
+        *_comparisons(plan, least_s),
+        *_analysis(plan),
+        *describe_margins(plan, margins),
+    ):
         say(line)
     table = Table(box=None, pad_edge=False, show_header=False)
     differing = list_differing_factors(conditions)
@@ -158,6 +165,15 @@ def _print(plan: Plan, expected_s: float, least_s: float, margins: Sequence[Deci
         reference = plan.find_baseline(condition)
         note = "  (copy)" if condition.replicate > 1 else "  (baseline)" if reference == condition else ""
         say(f"  {condition.id}{note}")
+
+
+def _describe_browsers(plan: Plan) -> list[str]:
+    """Return a line for each browser of a plan with own builds; a missing program is a warning before the run."""
+    try:
+        programs = describe_programs(plan)
+    except MachineError as error:
+        return [f"warning: {error}"]
+    return [f"browser {name}: {one.version}, {one.path}" for name, one in programs.items()]
 
 
 def _describe_sample(pages_count: int, blocks: int) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 BROWSERS = ("firefox", "chromium")
 TRANSPORTS = ("doudp", "dotcp", "dot", "doh", "doh3", "doq")
-"""The words of `BrowserName` and `DnsTransport`, copied here as their import is too slow for the help."""
+"""The words of `BrowserKind` and `DnsTransport`, copied here as their import is too slow for the help."""
 DEFAULT_SEED, DEFAULT_TIMEOUT_S = 1, 15.0
 
 

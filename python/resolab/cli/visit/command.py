@@ -20,7 +20,7 @@ from resolab.cli.visit.progress import VisitProgress
 from resolab.errors import ResolabError
 from resolab.manners import HARD_CAPS, Contact, PlannedContacts, check_operator, contacts, user_agent_suffix
 from resolab.plan import Plan
-from resolab.records import BrowserName, DnsTransport
+from resolab.records import BrowserKind, DnsTransport
 from resolab.visit import (
     PlannedVisitLoad,
     ResolverConfiguration,
@@ -90,7 +90,7 @@ def _prepare_visit(options: argparse.Namespace) -> _VisitState:
     asked = VisitRequest(
         urls=urls,
         compared=compared,
-        browser=BrowserName(options.browser),
+        browser=BrowserKind(options.browser),
         operator_url=options.operator,
         opt_out=options.opt_out,
         seed=options.seed,

@@ -42,6 +42,9 @@ def find_path(text: str, source: str) -> str | None:
     for word in words:
         if is_path(word):
             return f"the page {word}"
+    builds = _read_section(table, "browser")
+    if builds:
+        return f"the browser {next(iter(builds))}"
     listed = _read_section(table, "sites").get("list")
     if listed is not None:
         return f"the list {listed}"

@@ -170,6 +170,7 @@ def _head_wanted(trial: PlannedTrial, plan: Plan) -> dict[str, Any]:
         "kind": condition.kind,
         "replicate": condition.replicate,
         **list_written_levels(condition),
+        "browser_kind": condition.own_browser_kind,
         "vantage_point": plan.vantage_point,
     }
 

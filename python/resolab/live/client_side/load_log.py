@@ -14,7 +14,7 @@ from resolab.browser.browser_log import BrowserLog
 from resolab.browser.chromium.netlog import NetlogFollower
 from resolab.browser.firefox.command import LOG_SUFFIX
 from resolab.browser.firefox.log import FirefoxLogFollower
-from resolab.records import BrowserName
+from resolab.records import BrowserKind
 
 
 class LoadLog(Protocol):
@@ -38,7 +38,7 @@ class NoLog:
 
 
 def log_settings(
-    browser: BrowserName, settings: BrowserSettings, file: Path, *, is_wanted: bool = True
+    browser: BrowserKind, settings: BrowserSettings, file: Path, *, is_wanted: bool = True
 ) -> tuple[BrowserSettings, LoadLog]:
     """Make a browser, before its start, write a log file, and return the log's reader.
 
@@ -47,7 +47,7 @@ def log_settings(
     """
     if not is_wanted:
         return settings, NoLog()
-    if browser is BrowserName.CHROMIUM:
+    if browser is BrowserKind.CHROMIUM:
         return msgspec.structs.replace(settings, netlog_file=file), NetlogFollower(file)
     if settings.doh is None:
         return settings, NoLog()

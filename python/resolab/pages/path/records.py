@@ -17,7 +17,7 @@ from resolab.pages.clone.names import find_resource, parse_request_index
 from resolab.pages.model import Discovery, PageModel
 from resolab.pages.path.load import InstantSource, LoadTimeline, RequestInstants
 from resolab.records import (
-    BrowserName,
+    BrowserKind,
     EdgeRequestRecord,
     PageFailure,
     PageLoadRecord,
@@ -44,7 +44,7 @@ def read_instants(model: PageModel, records: Iterable[Record], round_trip_ms: fl
     if load is None or load.plt_ms is None or find_failure(kept) is not None:
         return None
     told = _read_browser_instants(model, kept)
-    if load.browser == BrowserName.FIREFOX:
+    if (load.browser_kind or load.browser) == BrowserKind.FIREFOX:
         told = _extend_firefox_look_ups(model, told)
     if not told:
         return None

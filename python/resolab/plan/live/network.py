@@ -96,6 +96,8 @@ def _refuse_the_labs(top: PlanSection, table: Mapping[str, Any], *, at_hand: boo
     for key in ("pages", "resolver", "edge"):
         if key in table:
             top.fail(key, "is a lab's; a live plan has [sites] and [resolvers.NAME]")
+    if "browser" in table:
+        top.fail("browser", "is for plans of the lab; a live plan has the machine's stock browsers")
     for name, keys in _OF_THE_LAB.items():
         given = table.get(name)
         for key in keys:

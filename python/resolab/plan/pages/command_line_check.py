@@ -9,7 +9,7 @@ from resolab.errors import ConfigurationError
 from resolab.plan.condition import Condition
 from resolab.plan.model import Plan
 from resolab.plan.preset_levels import browser_looks_up
-from resolab.records import BrowserName, HttpVersion, TrialKind
+from resolab.records import BrowserKind, HttpVersion, TrialKind
 
 LONGEST_ARGUMENT_BYTES = 131_072 - 512
 """The longest argument in Linux (MAX_ARG_STRLEN), less the text beside the pages' names."""
@@ -38,5 +38,5 @@ def check_told_names(source: str, plan: Plan, hosts: Sequence[str]) -> None:
 def _select_conditions(plan: Plan) -> list[Condition]:
     if plan.kind is not TrialKind.PAGE_LOAD:
         return []
-    chromium = [one for one in plan.conditions() if one.browser is BrowserName.CHROMIUM]
+    chromium = [one for one in plan.conditions() if one.browser_kind is not BrowserKind.FIREFOX]
     return [one for one in chromium if one.http_version is HttpVersion.H3]

@@ -93,7 +93,7 @@ class Oracle:
         if link is None or condition.kind is not TrialKind.PAGE_LOAD or not _is_tabulated(condition):
             return None
         found = first_byte_bytes(
-            condition.browser, f"{condition.resolver_path}-{condition.dns_transport}",
+            condition.browser_kind, f"{condition.resolver_path}-{condition.dns_transport}",
             condition.http_version, condition.requested_handshake_mode,
         )  # fmt: skip
         if found is None:

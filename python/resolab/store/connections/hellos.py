@@ -39,7 +39,8 @@ SELECT client, server, coalesce(alpn, protocol) AS alpn, handshake_mode, key_exc
        max(server_flight_packets_count) AS server_flight_packets_most_count
 FROM owned
 GROUP BY client, server, coalesce(alpn, protocol), handshake_mode, key_exchange_group, hello_retry_request
-ORDER BY client IN ('chromium', 'firefox'), client, server DESC, alpn, handshake_mode, key_exchange_group
+ORDER BY client NOT IN ('resolab client', 'stub', 'gateway'), client, server DESC, alpn,
+         handshake_mode, key_exchange_group
 """
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from resolab import engine
 from resolab.browser import BrowserSettings, ClearedState, DohSettings
+from resolab.browser.chromium.headless_shell import EVERYTHING
 from resolab.browser.presets import preset
 from resolab.lab import layout
 from resolab.lab.artifacts import NOTHING_KEPT, KeptFolders
@@ -21,7 +22,7 @@ from resolab.plan.factors import applies
 from resolab.plan.preset_levels import browser_looks_up
 from resolab.protocols import OVER_HTTP, find_facts
 from resolab.records import (
-    BrowserName,
+    BrowserKind,
     BrowserPreset,
     ConnectionState,
     DnsTransport,
@@ -44,7 +45,11 @@ class BrowserSetup:
     gateway serves all transports: `dns_transport` is then `None`.
     """
 
-    browser: BrowserName
+    browser: str
+    """The browser's name in the plan."""
+    kind: BrowserKind
+    binary: Path | None
+    """The program of a plan's own build; `None`: the machine's stock browser."""
     resolver_path: ResolverPath
     dns_transport: DnsTransport | None
     http_version: HttpVersion
@@ -59,6 +64,8 @@ def choose_way(condition: Condition) -> BrowserSetup:
     native = condition.resolver_path is ResolverPath.NATIVE
     return BrowserSetup(
         browser=condition.browser,
+        kind=condition.browser_kind,
+        binary=condition.browser_build.path,
         resolver_path=condition.resolver_path,
         dns_transport=condition.dns_transport if native else None,
         http_version=condition.http_version,
@@ -74,7 +81,7 @@ def probes(way: BrowserSetup) -> bool:
 
     These queries follow some seconds after the browser's start (`browser.chromium.driver`).
     """
-    return way.browser is BrowserName.CHROMIUM and way.dns_transport in OVER_HTTP
+    return way.kind is BrowserKind.CHROMIUM and way.dns_transport in OVER_HTTP
 
 
 def looks_up(condition: Condition) -> bool:
@@ -97,8 +104,10 @@ def warms_up(condition: Condition) -> bool:
 
 def choose_forgotten_state(condition: Condition) -> ClearedState:
     """Return the browser's state to forget after the warm-up; tickets are controlled by the edge."""
+    if condition.browser_kind is BrowserKind.CHROMIUM_HEADLESS_SHELL:
+        return EVERYTHING
     keeps_doh = _keeps_doh_connection(condition)
-    chromium = condition.browser is BrowserName.CHROMIUM
+    chromium = condition.browser_kind is BrowserKind.CHROMIUM
     return ClearedState(
         # A site that is found by Alt-Svc lets nothing be stored.
         http_cache=choose_offer(condition) is not Http3Offer.ALT_SVC,
@@ -142,6 +151,7 @@ def build_settings(way: BrowserSetup, surroundings: TestbedPaths, *, start_numbe
         scratch_folder=surroundings.folder,
         screenshot_folder=surroundings.kept.screenshot_folder,
         key_log_file=surroundings.key_log_file,
+        binary=way.binary,
         netlog_file=_netlog_file(way, surroundings, start_number),
     )
     if way.browser_preset is None:
@@ -152,9 +162,10 @@ def build_settings(way: BrowserSetup, surroundings: TestbedPaths, *, start_numbe
 def _netlog_file(way: BrowserSetup, surroundings: TestbedPaths, start_number: int) -> Path | None:
     """Return the log file of a browser process: only Chromium's, from start to end."""
     folder = surroundings.kept.netlog_folder
-    if folder is None or way.browser is not BrowserName.CHROMIUM:
+    if folder is None or way.kind is BrowserKind.FIREFOX:
         return None
-    levels = [way.resolver_path, way.dns_transport, way.http_version, way.browser_preset]
+    own_name = None if way.binary is None else way.browser
+    levels = [own_name, way.resolver_path, way.dns_transport, way.http_version, way.browser_preset]
     words = ".".join(str(level) for level in levels if level is not None)
     return folder / f"{start_number:04}.{words}.json"
 

@@ -12,17 +12,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from resolab.browser import Browser, Chromium, Firefox
-from resolab.records import BrowserName
+from resolab.browser import Browser
+from resolab.browser.drivers import MAKERS
+from resolab.records import BrowserKind
 from resolab.trials.page_load.browser_setup import BrowserSetup, TestbedPaths, build_prefix, build_settings, probes
 
 LIVE_LIMIT = 4
 RENEWED_AFTER_COUNT = 250
 """The number of trials before a browser is replaced by a new browser."""
-MAKERS: Mapping[BrowserName, Callable[[], Browser]] = {
-    BrowserName.CHROMIUM: Chromium,
-    BrowserName.FIREFOX: Firefox,
-}
 
 
 def choose_first_browsers(ways: Iterable[BrowserSetup]) -> list[BrowserSetup]:
@@ -50,7 +47,7 @@ class BrowserPool:
         surroundings: TestbedPaths,
         *,
         live_limit: int = LIVE_LIMIT,
-        makers: Mapping[BrowserName, Callable[[], Browser]] = MAKERS,
+        makers: Mapping[BrowserKind, Callable[[], Browser]] = MAKERS,
     ) -> None:
         self._surroundings, self._live_limit, self._makers = surroundings, live_limit, makers
         self._browsers: OrderedDict[BrowserSetup, Browser] = OrderedDict()
@@ -71,7 +68,7 @@ class BrowserPool:
             browser = None
         if browser is None:
             await self._make_room()
-            browser = self._makers[way.browser]()
+            browser = self._makers[way.kind]()
             self._started_count += 1
             settings = build_settings(way, self._surroundings, start_number=self._started_count)
             await browser.start(build_prefix(way, self._surroundings), settings)

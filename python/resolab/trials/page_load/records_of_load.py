@@ -14,9 +14,8 @@ from resolab.trials.page_load.judgement import LoadJudgement
 
 @dataclass(frozen=True, slots=True)
 class LoadContext:
-    """The browser and condition of a load: the same for every load of a trial."""
+    """The browser's version and the condition of a load: the same for every load of a trial."""
 
-    browser: str
     browser_version: str
     condition: Condition
 
@@ -29,7 +28,8 @@ def page_load_record(
     states = judged.states
     return PageLoadRecord(
         url=load.url,
-        browser=loader.browser,
+        browser=loader.condition.browser,
+        browser_kind=loader.condition.own_browser_kind,
         browser_version=loader.browser_version,
         measured=load.measured,
         requested_handshake_mode=loader.condition.requested_handshake_mode,
@@ -78,7 +78,7 @@ def plt_sum_ms(load: PageLoad, exchanges: Iterable[QueryRecord], condition: Cond
     if exchange is None or exchange.failure is not None:
         return None
     looked_up_ms = look_up_ms(
-        condition.browser, timings.fetch_start_ms, timings.domain_lookup_start_ms, timings.domain_lookup_end_ms
+        condition.browser_kind, timings.fetch_start_ms, timings.domain_lookup_start_ms, timings.domain_lookup_end_ms
     )
     if looked_up_ms is None or exchange.query_response_time_ns is None:
         return None

@@ -183,7 +183,7 @@ class PageLoadRunner(RunningParts):
             records=self.lab.records.copy(),
             conductor_flags=self._own_flags(condition),
         )
-        loader = LoadContext(browser.name, browser.version, condition)
+        loader = LoadContext(browser.version, condition)
         return trial_result(seen, loader, lateness_p99_ms=self._plan.limits.lateness_p99_ms)
 
     async def _rehearse(self, condition: Condition, site: PageSite) -> tuple[Browser, bool]:

@@ -85,7 +85,7 @@ async def _lab_round(testbed: PageLoadRunner, plan: Plan, number: int) -> list[C
     for block in range(plan.blocks):
         for place, condition in enumerate(block_order(plan, plan.seed + number, block)):
             result = await testbed.run_trial(condition, f"r{number:03}-b{block:03}-t{place:03}")
-            cell = (condition.page, condition.browser.value, condition.dns_transport.value)
+            cell = (condition.page, condition.browser, condition.dns_transport.value)
             loads += [_load(cell, one) for one in _read_measured(result.records)]
     return loads
 
@@ -100,7 +100,7 @@ def _loads_of(pages: dict[str, str], records: Sequence[Record]) -> Iterator[Comp
     trial = next(one for one in records if isinstance(one, TrialRecord))
     live = next(one for one in records if isinstance(one, LiveTrialRecord))
     assert trial.browser is not None  # Of a page load.
-    cell = (pages[live.url], trial.browser.value, DnsTransport(trial.dns_transport).value)
+    cell = (pages[live.url], trial.browser, DnsTransport(trial.dns_transport).value)
     for one in _read_measured(records):
         yield _load(cell, one)
 

@@ -1,0 +1,14 @@
+"""The driver of each kind of browser. Not for: a browser's settings or its program (`find`)."""
+
+from collections.abc import Callable, Mapping
+
+from resolab.browser.chromium import Chromium, HeadlessShell
+from resolab.browser.firefox import Firefox
+from resolab.browser.interface import Browser
+from resolab.records import BrowserKind
+
+MAKERS: Mapping[BrowserKind, Callable[[], Browser]] = {
+    BrowserKind.CHROMIUM: Chromium,
+    BrowserKind.FIREFOX: Firefox,
+    BrowserKind.CHROMIUM_HEADLESS_SHELL: HeadlessShell,
+}
