@@ -8,6 +8,7 @@ import os
 import shlex
 import sys
 import time
+import tomllib
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,10 +52,8 @@ def run(
         plan = load_plan(plan_file, seed=seed, blocks=blocks)
         if vantage is not None:
             plan = move_to_vantage(plan, vantage)
-        if check is not None and not plan.expectations:
-            raise ConfigurationError(
-                f"could not check {plan.name}: it expects nothing; add [[expect]] (docs/guides/checks.md)"
-            )
+        if check is not None:
+            _require_expectations(plan.name, plan.source_text)
     folder = out or Path("runs") / f"{plan.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     notes = Console(stderr=True)
     few = too_few_blocks(plan)
@@ -83,6 +82,12 @@ def _run_and_check(
     code = judge(folder, check)
     _say(notes, f"dataset: {folder}")
     return code
+
+
+def _require_expectations(name: str, plan_text: str) -> None:
+    """Refuse verdicts on a plan without expectations, before any trial."""
+    if "expect" not in tomllib.loads(plan_text):
+        raise ConfigurationError(f"could not check {name}: it expects nothing; add [[expect]] (docs/guides/checks.md)")
 
 
 def _missing_verdict_on_error(plan: str, check: "CheckOptions | None") -> AbstractContextManager[None]:
@@ -126,9 +131,12 @@ def _check_name(out: Path | None) -> None:
 def resume(folder: Path, *, as_json: bool = False, check: "CheckOptions | None" = None) -> int:
     """Finish an interrupted dataset; with `check`, end with verdicts."""
     from resolab.campaign import resume_campaign
+    from resolab.store import load_manifest
 
     notes = Console(stderr=True)
     if check is not None:
+        with _missing_verdict_on_error(folder.name, check):
+            _require_expectations(folder.name, load_manifest(folder).plan_text)
         return _run_and_check(folder.name, folder, notes, check, lambda: resume_campaign(folder, notes))
     if as_json:
         raise UsageError("resume: --json is for --check")

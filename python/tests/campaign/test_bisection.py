@@ -23,30 +23,8 @@ from resolab.stats import MedianSequence
 from resolab.trials.trial_result import TrialResult
 
 MET, NOT_MET, UNDECIDED = Verdict.MET, Verdict.NOT_MET, Verdict.UNDECIDED
-PLAN = """
-name = "made-builds"
-question = "Which build is slower?"
-kind = "exchange"
-seed = 3
-blocks = 10
-[factors]
-profile = ["fiber"]
-dns_transport = ["doudp"]
-requested_dns_handshake_mode = ["full"]
-resolver_cache = ["hit", "miss"]
-[resolver]
-miss_delay_ms = @VERSION@
-[baseline]
-resolver_cache = "hit"
-[[expect]]
-name = "not slower"
-kind = "not_slower_than"
-margin_ms = 2
-treatment = { resolver_cache = ["miss"] }
-baseline = { resolver_cache = "hit" }
-[stop]
-rule = "expectations"
-"""
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "build-pipeline.md"
+PLAN = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(), re.DOTALL)[0].replace("blocks = 40", "blocks = 10")
 VERSIONS = [f"{0.01 * number:.2f}" if number < 11 else f"{5 + 0.01 * number:.2f}" for number in range(1, 17)]
 """Sixteen made builds: a miss takes 5 ms longer from the eleventh on."""
 

@@ -109,6 +109,9 @@ def test_resume_judges_as_run_does(folder: Path, tmp_path: Path, capsys: pytest.
     assert main(["resume", str(folder), "--check", "--json", "--junit", str(tmp_path / "v.xml")]) == 1
     assert json.loads(capsys.readouterr().out)["not_met"] > 0
     assert "not met" in (tmp_path / "v.xml").read_text()
+    unexpecting = make_dataset(tmp_path / "nothing expected", faults=Faults(trials_count=3))
+    assert main(["resume", str(unexpecting), "--check"]) == 3
+    assert "expects nothing" in capsys.readouterr().err
     assert main(["resume", str(folder), "--json"]) == 2
     assert "--json is for --check" in capsys.readouterr().err
 
