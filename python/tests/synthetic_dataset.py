@@ -210,7 +210,7 @@ def _page_load(condition: Condition, rng: random.Random, faults: Faults, *, meas
         return _lost_load(condition)
     return PageLoadRecord(
         url=f"https://{condition.page}.resolab.test/",
-        browser=condition.browser.value,
+        browser=condition.browser,
         browser_version="156.0",
         measured=measured,
         requested_handshake_mode=condition.requested_handshake_mode,
@@ -238,7 +238,7 @@ def _page_load(condition: Condition, rng: random.Random, faults: Faults, *, meas
 def _lost_load(condition: Condition) -> PageLoadRecord:
     return PageLoadRecord(
         url=f"https://{condition.page}.resolab.test/",
-        browser=condition.browser.value,
+        browser=condition.browser,
         browser_version="156.0",
         measured=True,
         requested_handshake_mode=condition.requested_handshake_mode,

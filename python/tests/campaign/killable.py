@@ -58,7 +58,7 @@ class PretendedTestbed:
         plt_ms = 400.0 + 20.0 * chance.random() + (50.0 if condition.dns_transport == "doh" else 0.0)
         load = PageLoadRecord(
             url=f"https://{condition.page}.resolab.test/",
-            browser=condition.browser.value,
+            browser=condition.browser,
             browser_version="1",
             measured=True,
             requested_handshake_mode=condition.requested_handshake_mode,

@@ -67,7 +67,7 @@ def test_a_visit_is_a_live_plan() -> None:
     found = find_conditions(plan, visits)
     assert len({one.id for one in found.values()}) == 8
     for visit, condition in found.items():
-        assert condition.browser is BrowserKind.CHROMIUM
+        assert condition.browser_kind is BrowserKind.CHROMIUM
         assert condition.dns_transport is visit.configuration.dns_transport
         assert plan.live.sites[condition.page].url == visit.url
         endpoint = plan.live.resolvers[condition.resolver].endpoints[condition.dns_transport]

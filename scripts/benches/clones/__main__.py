@@ -30,7 +30,7 @@ from benches.clones.summary import summary
 from resolab.errors import ConfigurationError, ResolabError
 from resolab.pages.file import ENDING, read_model
 from resolab.plan import Corpus
-from resolab.records import BrowserKind
+from resolab.plan.browser_builds import STOCK_BROWSERS
 
 PROGRAM = "bench clones"
 CORPUS = "corpus/*"
@@ -114,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
         "ratio of 0.6 or more, and the fewest requests)",
     )  # fmt: skip
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON Lines; what stands there is not loaded again")
-    browsers = [one.value for one in BrowserKind]
+    browsers = list(STOCK_BROWSERS)
     parser.add_argument(
         "--browser", nargs="+", choices=browsers, default=browsers, help="of --fidelity (default: both)"
     )
