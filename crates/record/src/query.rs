@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 
 /// The purpose of a query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QueryPurpose {
     /// The query is the measurement itself.
+    #[default]
     Measured,
     /// The query only fetched a session ticket for a later measured query, outside every clock.
     Priming,
@@ -26,11 +27,12 @@ pub enum QueryPurpose {
 
 /// The source of the address for the resolver's host name. The look-up comes before the start of
 /// the clock, unless `bootstrap_start_ns` is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bootstrap {
     /// The user gave the address.
+    #[default]
     Given,
     /// The system resolver gave the address.
     System,
@@ -189,7 +191,7 @@ pub struct ConnectionFacts {
 }
 
 /// One DNS query, successful or not. Instants are nanoseconds since `time_origin_ns`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct QueryRecord {
     /// DNS transport of the query.

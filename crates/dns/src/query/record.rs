@@ -12,8 +12,7 @@ use crate::edns::response::{extended_errors, name_server_identifier};
 use crate::message::{negative_ttl_s, non_address_answers};
 use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use resolab_record::{
-    ConnectionFacts, ConnectionState, DnsTransport, Failure, ForwardedFor, HelloFacts,
-    MessageFacts, QueryPurpose, QueryRecord,
+    ConnectionState, DnsTransport, Failure, ForwardedFor, QueryPurpose, QueryRecord,
 };
 use resolab_transport::client::{Handshake, MeasuredFailure, SetupLog, TimedPhase};
 
@@ -60,7 +59,6 @@ impl PendingQuery<'_> {
     }
 
     /// Returns a record with the question and the options only, without any outcome.
-    #[expect(clippy::too_many_lines, reason = "a line a field")]
     fn new_record(&self, purpose: QueryPurpose, sequence: u64) -> QueryRecord {
         QueryRecord {
             dns_transport: self.client.resolver.transport,
@@ -74,56 +72,11 @@ impl PendingQuery<'_> {
             purpose,
             sequence,
             time_origin_ns: self.time_origin_ns,
-            connection: None,
             requested_handshake_mode: self.client.requested_handshake_mode,
-            handshake_mode: None,
-            early_data_accepted: None,
-            tcp_connect_start_ns: None,
-            tcp_connect_end_ns: None,
-            tls_handshake_start_ns: None,
-            tls_handshake_end_ns: None,
-            quic_handshake_start_ns: None,
-            quic_handshake_end_ns: None,
-            query_exchange_start_ns: None,
-            query_exchange_end_ns: None,
-            query_response_time_ns: None,
-            limit_ns: None,
-            alpn: None,
-            tls_version: None,
-            cipher_suite: None,
             query_bytes: self.exchange.query_bytes(),
-            response_bytes: None,
             attempt_count: self.exchange.attempt_count(),
-            rcode: None,
-            truncated: None,
-            answer_count: None,
-            addresses: Vec::new(),
-            answers: Vec::new(),
-            ttl_s: None,
-            negative_ttl_s: None,
-            cache_state: None,
-            failure: None,
-            failure_detail: None,
-            forwarded_for: None,
-            edns_udp_payload_bytes: None,
-            ecs_sent: None,
-            cookie_sent: None,
-            response_edns_udp_payload_bytes: None,
-            ecs_scope_prefix_length: None,
-            cookie_received: None,
-            retry_policy: None,
-            bootstrap_start_ns: None,
-            bootstrap_end_ns: None,
-            kernel_transmit_ns: None,
-            kernel_receive_ns: None,
-            group_sequence: None,
             dnssec_ok: self.question.dnssec_ok,
-            authentic_data: None,
-            extended_dns_errors: Vec::new(),
-            name_server_identifier: None,
-            connection_facts: ConnectionFacts::default(),
-            hello_facts: HelloFacts::default(),
-            message_facts: MessageFacts::default(),
+            ..QueryRecord::default()
         }
     }
 
