@@ -1,6 +1,6 @@
-"""The additions of a wheel to the Python package and the project's data: resolab-core, and the built commit.
+"""The additions of a wheel to the Python package and the project's data: the programs, and the built commit.
 
-For: hatchling, called by `scripts/wheel`. Not for: building resolab-core; the build must exist before.
+For: hatchling, called by `scripts/wheel`. Not for: building the programs; the builds must exist before.
 """
 
 import os
@@ -11,22 +11,23 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-CORE = Path("target") / "measured" / "resolab-core"
+PROGRAMS = ("resolab-core", "resolab-load")
 
 
-class ResolabCore(BuildHookInterface[Any]):
+class ResolabPrograms(BuildHookInterface[Any]):
     """Adds the measured build to the wheel's scripts and marks the wheel as this platform's."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Name the files to add; `version` is "editable" for an installation from the checkout."""
         if self.target_name != "wheel" or version == "editable":
             return
-        core = Path(self.root) / CORE
-        if not os.access(core, os.X_OK):
-            raise FileNotFoundError(f"{core} is not there: build the wheel with scripts/wheel")
+        programs = {str(Path(self.root) / "target" / "measured" / name): name for name in PROGRAMS}
+        for program in programs:
+            if not os.access(program, os.X_OK):
+                raise FileNotFoundError(f"{program} is not there: build the wheel with scripts/wheel")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
-        build_data["shared_scripts"] = {str(core): "resolab-core"}
+        build_data["shared_scripts"] = programs
         build_data["force_include"][str(self._commit_file())] = "resolab/data/commit"
 
     def _commit_file(self) -> Path:

@@ -1,8 +1,10 @@
 """The location of this resolab: a checkout, or a wheel with all files.
 
-For: finding plans, pages, profiles, the records' schema and resolab-core in both. Not for: the content of these files.
+For: finding plans, pages, profiles, the records' schema, the programs and the packages of extras. Not for: the content
+of these files.
 """
 
+import importlib.util
 import os
 import sysconfig
 from pathlib import Path
@@ -14,6 +16,13 @@ _PACKAGED = _PACKAGE / "data"
 """Only in a wheel: `plans/`, `pages/`, `profiles/` and `schema/`, equal to a checkout's (pyproject.toml)."""
 _CHECKOUT = _PACKAGE.parents[1]
 CORE = "resolab-core"
+LOAD = "resolab-load"
+_SET_UP = {CORE: "scripts/setup", LOAD: "scripts/setup --load"}
+"""The programs, each with the command building it in a checkout. A wheel has both."""
+
+
+_EXTRAS = {"evidence": {"perfetto": "perfetto"}, "fleet": {"nats": "nats-py", "cryptography": "cryptography"}}
+"""The extras of pyproject.toml: their packages, by module. A checkout has all."""
 
 
 def is_installed() -> bool:
@@ -39,15 +48,35 @@ def read_packaged_commit() -> str | None:
 
 def find_core() -> Path:
     """Find resolab-core: `RESOLAB_CORE` if set, else the wheel's binary or the checkout's release build."""
-    named = os.environ.get("RESOLAB_CORE")
-    path = Path(named) if named else _own_core()
-    if not os.access(path, os.X_OK):
-        help_ = "install resolab again" if is_installed() else "run scripts/setup"
-        raise MachineError(f"{CORE} is not at {path}: {help_}, or set RESOLAB_CORE to the binary")
+    path = _core_path()
+    _check_program(CORE, path, ", or set RESOLAB_CORE to the binary")
     return path
 
 
-def _own_core() -> Path:
+def find_load() -> Path:
+    """Find resolab-load, in the folder of resolab-core."""
+    path = _core_path().parent / LOAD
+    _check_program(LOAD, path, "")
+    return path
+
+
+def check_extra(extra: str) -> None:
+    """Raise unless the packages of the extra are installed."""
+    missing = [name for module, name in _EXTRAS[extra].items() if importlib.util.find_spec(module) is None]
+    if missing:
+        raise MachineError(f"{' and '.join(missing)} not installed: pip install 'resolab[{extra}]'")
+
+
+def _check_program(name: str, path: Path, other_remedy: str) -> None:
+    if not os.access(path, os.X_OK):
+        remedy = "install resolab again" if is_installed() else f"run {_SET_UP[name]}"
+        raise MachineError(f"{name} is not at {path}: {remedy}{other_remedy}")
+
+
+def _core_path() -> Path:
+    named = os.environ.get("RESOLAB_CORE")
+    if named:
+        return Path(named)
     if is_installed():
         return Path(sysconfig.get_path("scripts")) / CORE
     return _CHECKOUT / "target" / "release" / CORE

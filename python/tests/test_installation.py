@@ -1,5 +1,6 @@
 """A checkout and a wheel's copy each find their own plans, schema and resolab-core."""
 
+import importlib.util
 import sysconfig
 from pathlib import Path
 
@@ -41,6 +42,8 @@ def test_a_wheel_uses_what_it_brought(wheel: Path, tmp_path: Path, monkeypatch: 
     scripts.mkdir()
     (scripts / "resolab-core").touch(mode=0o755)
     assert installation.find_core() == scripts / "resolab-core"
+    with pytest.raises(MachineError, match=r"install resolab again$"):
+        installation.find_load()
 
 
 def test_the_environment_names_another_core(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,6 +52,36 @@ def test_the_environment_names_another_core(wheel: Path, tmp_path: Path, monkeyp
     other.touch(mode=0o755)
     monkeypatch.setenv("RESOLAB_CORE", str(other))
     assert installation.find_core() == other
+    load = tmp_path / "resolab-load"
+    load.touch(mode=0o755)
+    assert installation.find_load() == load
+
+
+@pytest.mark.parametrize(
+    ("extra", "module", "line"),
+    [
+        ("evidence", "perfetto", "perfetto not installed: pip install 'resolab[evidence]'"),
+        ("fleet", "nats", "nats-py not installed: pip install 'resolab[fleet]'"),
+    ],
+)
+def test_a_missing_extra_is_named_with_its_remedy(
+    extra: str, module: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation.check_extra(extra)
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == module else find(name))
+    with pytest.raises(MachineError) as refused:
+        installation.check_extra(extra)
+    assert str(refused.value) == line
+
+
+def test_only_evidence_loads_perfetto() -> None:
+    """Without the extra, all other commands work."""
+    package = ROOT / "python" / "resolab"
+    users = {
+        file.relative_to(package).parts[0] for file in package.rglob("*.py") if "perfetto.protos" in file.read_text()
+    }
+    assert users == {"evidence"}
 
 
 def test_a_plan_that_comes_along_is_found_by_name_from_any_folder(

@@ -56,6 +56,23 @@ def test_an_existing_folder_is_not_touched(tmp_path):
     assert [file.name for file in out.iterdir()] == ["thesis.tex"]
 
 
+@pytest.mark.parametrize(
+    ("words", "environment", "code"),
+    [
+        (("path", "--profile", "ideal", "--backend", "netem"), {}, 127),
+        (("query", "--resolver", "quic://127.0.0.1", "a.test"), {"QLOGDIR": "/nowhere"}, 3),
+    ],
+    ids=["netem", "qlog"],
+)
+def test_an_optional_feature_names_the_build_with_it(words, environment, code):
+    """The build of `./resolab` is without the features of decision 30."""
+    release = ROOT / "target" / "release" / "resolab-core"
+    ended = resolab(*words, env=os.environ | {"RESOLAB_CORE": str(release)} | environment)
+    assert ended.returncode == code
+    line = ended.stderr.strip().splitlines()[-1]
+    assert "scripts/setup --measured" in line
+
+
 def test_a_missing_browser_is_the_machines_lack(tmp_path, privileged):
     ended = resolab(
         "run", write_plan(tmp_path), "--out", tmp_path / "out", env={**os.environ, "RESOLAB_CHROMIUM": "/no/chromium"}

@@ -48,12 +48,12 @@ def test_what_is_not_set_up_names_its_owner_and_touches_nothing(checkout):
 
 
 def test_what_is_set_up_is_used_until_it_changes(checkout):
-    for made in (".venv/bin/python", "target/release/resolab-core", ".setup/built"):
+    for made in (".venv/bin/python", "target/release/resolab-core", ".setup/resolab-core-release"):
         make(checkout / made)
     done = set_up(checkout)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
     changed = checkout / "crates" / "changed.rs"
     changed.write_text("")
-    later = (checkout / ".setup" / "built").stat().st_mtime + 5
+    later = (checkout / ".setup" / "resolab-core-release").stat().st_mtime + 5
     os.utime(changed, (later, later))
     assert set_up(checkout).returncode == 4

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from real_servers import ENCRYPTED, NAMES, running
 
-from resolab.engine import find_core
+from resolab.engine import find_load
 
 EVERY = [(server, transport) for server in NAMES for transport in ("doudp", "dotcp", *ENCRYPTED[server])]
 BY_POST = [(server, "doh") for server in NAMES] + [("coredns", "doh3")]
@@ -30,8 +30,7 @@ def names_file(tmp_path_factory):
 def put_load(server, transport, names_file, *options):
     """What the generator says in the end: a closed loop, thirty at a time on three connections."""
     command = [
-        find_core(),
-        "bench",
+        find_load(),
         "--resolver",
         server.url(transport),
         *server.trust(),

@@ -1,14 +1,14 @@
 //! `resolab-core edge`: the DNS and web server as a process. A writer thread writes records; no
 //! answer waits for standard output.
 
-use crate::command_lines::StayArgument;
-use crate::command_refusal::CommandRefusal;
-use crate::output::{
-    EXIT_CONFIGURATION, EXIT_INTERNAL, EXIT_MACHINE, fail, start_record, write_record,
-};
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use resolab_edge::{Edge, EdgeConfig, EdgeError, RecordSink};
 use resolab_record::{CommandDoneRecord, EdgeCommand, Record};
+use resolab_terminal::command_lines::StayArgument;
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::open_files::allow_many_sockets;
+use resolab_terminal::output::{
+    EXIT_CONFIGURATION, EXIT_INTERNAL, EXIT_MACHINE, fail, start_record, write_record,
+};
 use resolab_transport::clock::monotonic_ns;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -60,17 +60,6 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Ok(Ok(())) => code,
         Ok(Err(error)) => CommandRefusal::unwritten(error).exit(),
         Err(_) => ExitCode::from(EXIT_INTERNAL),
-    }
-}
-
-/// Raises the limit of open files. Each address needs two sockets; pages have hundreds of
-/// addresses, and a usual soft limit is 1,024 open files. Without a raised limit, the failing
-/// socket reports the error.
-pub fn allow_many_sockets() {
-    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
-        && soft < hard
-    {
-        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
 }
 

@@ -1,11 +1,11 @@
 //! `resolab-core enter`: runs a program in a host of a path, or on the machine's network. The exit
 //! code is the program's. Not for: entering a host; see `resolab_link::enter`.
 
-use crate::output;
 use resolab_link::enter::{
     self, Account, EnterError, ExitCause, HostProgram, Program, RunningProgram,
 };
 use resolab_link::hosts::{HOSTS, SERVER_ADDRESS};
+use resolab_terminal::output;
 use std::ffi::OsString;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};

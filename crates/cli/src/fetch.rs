@@ -1,14 +1,14 @@
 //! `resolab-core fetch`: fetches a name and a page together, and writes a record per fetch. Not
-//! for: the fetch itself; see `resolab_dns::fetch`.
+//! for: the fetch itself; see `resolab_fetch::fetch`.
 
-use crate::arguments::client::HandshakeArgument;
-use crate::arguments::fetching::FetchingArguments;
-use crate::command_refusal::CommandRefusal;
-use crate::output;
+use crate::fetching_arguments::FetchingArguments;
 use clap::ValueEnum;
 use resolab_dns::ResolverAddress;
-use resolab_dns::fetch::{FetchClient, FetchError, FetchOptions, PageAddress};
+use resolab_fetch::fetch::{FetchClient, FetchError, FetchOptions, PageAddress};
 use resolab_record::{CoalescingMode, Record};
+use resolab_terminal::arguments::client::HandshakeArgument;
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::output;
 use resolab_transport::clock::monotonic_ns;
 use resolab_transport::exact_timer::wait_for;
 use std::process::ExitCode;

@@ -1,14 +1,14 @@
 //! `resolab-core fetch-names`: fetches a document and the addresses of the names in the document,
-//! and writes a record per fetch. Not for: the fetch itself; see `resolab_dns::fetch_names`.
+//! and writes a record per fetch. Not for: the fetch itself; see `resolab_fetch::fetch_names`.
 
-use crate::arguments::fetching::FetchingArguments;
-use crate::command_refusal::CommandRefusal;
-use crate::output;
+use crate::fetching_arguments::FetchingArguments;
 use clap::ValueEnum;
 use resolab_dns::ResolverAddress;
-use resolab_dns::fetch::PageAddress;
-use resolab_dns::fetch_names::{FetchNamesClient, FetchNamesError, FetchNamesOptions};
+use resolab_fetch::fetch::PageAddress;
+use resolab_fetch::fetch_names::{FetchNamesClient, FetchNamesError, FetchNamesOptions};
 use resolab_record::{CoalescingMode, NameAnnouncement, Record};
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::output;
 use resolab_transport::clock::monotonic_ns;
 use resolab_transport::exact_timer::wait_for;
 use std::process::ExitCode;

@@ -6,13 +6,13 @@ mod arguments;
 
 pub use arguments::Arguments;
 
-use crate::command_lines::StayArgument;
-use crate::command_refusal::CommandRefusal;
-use crate::edge::allow_many_sockets;
-use crate::output;
 use crate::stub::{cannot_listen, id_of, start_writer};
 use resolab_gateway::{Gateway, GatewayError};
 use resolab_record::{CommandDoneRecord, GatewayCommand, Record};
+use resolab_terminal::command_lines::StayArgument;
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::open_files::allow_many_sockets;
+use resolab_terminal::output;
 use resolab_transport::clock::monotonic_ns;
 use resolab_transport::server::CertificateAuthority;
 use std::process::ExitCode;

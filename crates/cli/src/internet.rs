@@ -4,9 +4,6 @@
 
 mod commands;
 
-use crate::command_lines::StayArgument;
-use crate::command_refusal::CommandRefusal;
-use crate::output;
 use crate::packet_program::{final_exit_code, wait_for_last_record, warn_of_refused_capabilities};
 use crate::path::warn_of_capture_gaps;
 use commands::{InternetCommandsError, InternetController};
@@ -17,6 +14,9 @@ use resolab_link::hosts::rights;
 use resolab_link::observation::capture::Capture;
 use resolab_link::star::{Star, StarError, config};
 use resolab_record::{InternetConfig, InternetReadyRecord, Record};
+use resolab_terminal::command_lines::StayArgument;
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::output;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,17 +1,13 @@
-//! resolab-core: the only binary. Parses the command line and calls the module of the subcommand.
-//! Not for: logic; see the library crates.
+//! resolab-core: the program of every run. Parses the command line and calls the module of the
+//! subcommand. Not for: logic, see the library crates; load on a resolver, see `resolab-load`.
 
-mod arguments;
-mod bench;
-mod command_lines;
-mod command_refusal;
 mod edge;
 mod enter;
 mod fetch;
 mod fetch_names;
+mod fetching_arguments;
 mod gateway;
 mod internet;
-mod output;
 mod packet_program;
 mod path;
 mod ping;
@@ -25,6 +21,8 @@ mod stub;
 
 use clap::{Parser, Subcommand};
 use mimalloc::MiMalloc;
+use resolab_terminal::arguments::client::ENVIRONMENT_HELP;
+use resolab_terminal::{VERSION, output};
 use std::process::ExitCode;
 
 /// The allocator. Handshakes allocate and free large buffers. mimalloc keeps these buffers instead
@@ -32,20 +30,11 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// The version and the Cargo profile of this build: `release` for users, `measured` for benchmarks.
-const VERSION: &str = concat!(
-    env!("CARGO_PKG_VERSION"),
-    " (",
-    env!("RESOLAB_BUILD_PROFILE"),
-    " build)"
-);
-
 /// Moves packets for resolab: the emulated path, DNS clients, the edge and the stub.
 ///
 /// Standard output is JSON Lines (`resolab-core schema` prints their shapes); standard error is for
-/// people. Exit codes: 0 done, 1 a condition of bench --fail was met, 2 usage, 3 bad configuration,
-/// 4 the machine lacks something, 5 deadline (bench: the resolver was gone in mid-run, or not
-/// there), 70 internal, 127 unsupported combination, 141 the reader of standard output has gone.
+/// people. Exit codes: 0 done, 2 usage, 3 bad configuration, 4 the machine lacks something,
+/// 5 deadline, 70 internal, 127 unsupported combination, 141 the reader of standard output has gone.
 #[derive(Parser)]
 #[command(name = "resolab-core", version = VERSION)]
 struct Arguments {
@@ -72,38 +61,34 @@ enum Command {
     /// Run the lab's DNS and web server, until standard input closes.
     Edge(edge::Arguments),
     /// Forward plain DNS over an encrypted transport, until standard input closes.
-    #[command(after_help = arguments::client::ENVIRONMENT_HELP)]
+    #[command(after_help = ENVIRONMENT_HELP)]
     Stub(stub::Arguments),
     /// Query a resolver and write a record per query.
-    #[command(after_help = arguments::client::ENVIRONMENT_HELP)]
+    #[command(after_help = ENVIRONMENT_HELP)]
     Query(query::Arguments),
     /// Fetch a name and a page together, on separate connections or on a shared connection, and
     /// write a record per fetch.
-    #[command(after_help = arguments::client::ENVIRONMENT_HELP)]
+    #[command(after_help = ENVIRONMENT_HELP)]
     Fetch(fetch::Arguments),
     /// Fetch a document and the addresses of its names, with one of four announcements of names,
     /// and write a record per fetch.
-    #[command(after_help = arguments::client::ENVIRONMENT_HELP)]
+    #[command(after_help = ENVIRONMENT_HELP)]
     FetchNames(fetch_names::Arguments),
     /// Run a proxy between a browser and all servers, with separate upstream connections, until
     /// standard input closes.
-    #[command(after_help = arguments::client::ENVIRONMENT_HELP)]
+    #[command(after_help = ENVIRONMENT_HELP)]
     Gateway(gateway::Arguments),
     /// Probe resolvers with messages of no question or several questions, and write a record per
     /// message.
-    #[command(after_help = arguments::client::ENVIRONMENT_HELP)]
+    #[command(after_help = ENVIRONMENT_HELP)]
     ProbeQuestions(probe_questions::Arguments),
-    /// Put load on a resolver, in a closed or an open loop, over any transport.
-    #[command(after_help = arguments::client::KEY_LOG_HELP)]
-    Bench(bench::Arguments),
     /// Print the JSON Schema of all records and commands.
     Schema,
 }
 
 impl Command {
-    /// Returns true when the command times exchanges. Servers and load generators are not timed:
-    /// under load, huge pages save a fifth of their processor time. `enter` runs programs of other
-    /// authors.
+    /// Returns true when the command times exchanges. Servers are not timed: under load, huge pages
+    /// save a fifth of their processor time. `enter` runs programs of other authors.
     const fn times_its_exchanges(&self) -> bool {
         matches!(
             self,
@@ -119,6 +104,7 @@ impl Command {
 }
 
 fn main() -> ExitCode {
+    output::name_program("resolab-core");
     let command = Arguments::parse().command;
     if command.times_its_exchanges() {
         small_pages::ask_for_small_pages();
@@ -137,7 +123,6 @@ fn main() -> ExitCode {
         Command::Fetch(arguments) => fetch::run(arguments),
         Command::FetchNames(arguments) => fetch_names::run(arguments),
         Command::Gateway(arguments) => gateway::run(arguments),
-        Command::Bench(arguments) => bench::run(&arguments),
         Command::Schema => schema::run(),
     }
 }

@@ -1,9 +1,9 @@
 //! The code shared by paths and internets: programs with a packet thread and a commands thread. Not
 //! for: commands themselves.
 
-use crate::command_refusal::CommandRefusal;
-use crate::output;
 use resolab_link::hosts::capabilities::Capabilities;
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::output;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::mpsc::Receiver;

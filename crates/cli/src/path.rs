@@ -3,14 +3,15 @@
 
 mod announce;
 mod commands;
+#[cfg(feature = "netem")]
 mod netem;
 
-use crate::command_lines::StayArgument;
-use crate::command_refusal::CommandRefusal;
-use crate::output;
 use crate::packet_program::{final_exit_code, wait_for_last_record, warn_of_refused_capabilities};
 pub(crate) use announce::{warn_of_capture_gaps, write_done};
 pub(crate) use commands::id_of;
+use resolab_terminal::command_lines::StayArgument;
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::output;
 
 use announce::{WindowConditions, announce, exit_code, fail};
 use commands::{PathCommandsError, PathController};
@@ -59,7 +60,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
     /// Back end of the link: the built-in model between TUN devices or between packet sockets with
-    /// the kernel's arrival stamps, or the kernel's sch_netem.
+    /// the kernel's arrival stamps, or the kernel's sch_netem (in the measured build only).
     #[arg(long, value_enum, default_value_t = BackendName::Tun)]
     backend: BackendName,
     #[command(flatten)]
@@ -83,16 +84,26 @@ pub fn run(arguments: Arguments) -> ExitCode {
     match arguments.backend {
         BackendName::Tun => run_ours(arguments, profile, Backend::Tun, PathBackend::Tun),
         BackendName::Packet => run_ours(arguments, profile, Backend::Packet, PathBackend::Packet),
-        BackendName::Netem => {
-            let options = netem::NetemPathOptions {
-                ipv6: arguments.ipv6,
-                keep_awake: arguments.keep_awake,
-                captures: arguments.pcap.is_some(),
-                stay: arguments.stay,
-            };
-            netem::run(profile, arguments.seed, options)
-        }
+        BackendName::Netem => run_netem(&arguments, profile),
     }
+}
+
+#[cfg(feature = "netem")]
+fn run_netem(arguments: &Arguments, profile: LinkProfile) -> ExitCode {
+    let options = netem::NetemPathOptions {
+        ipv6: arguments.ipv6,
+        keep_awake: arguments.keep_awake,
+        captures: arguments.pcap.is_some(),
+        stay: arguments.stay,
+    };
+    netem::run(profile, arguments.seed, options)
+}
+
+#[cfg(not(feature = "netem"))]
+fn run_netem(_: &Arguments, _: LinkProfile) -> ExitCode {
+    let what = "use --backend netem: this build is without this back end; use --backend tun, or the \
+                measured build (scripts/setup --measured, RESOLAB_CORE=target/measured/resolab-core)";
+    fail(output::EXIT_UNSUPPORTED, what)
 }
 
 /// Runs a path with the built-in link model.

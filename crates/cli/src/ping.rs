@@ -1,11 +1,11 @@
 //! `resolab-core ping`: round trips to an address or a resolver, as a record. Not for: measuring;
 //! see `resolab_transport::ping`.
 
-use crate::command_refusal::CommandRefusal;
-use crate::output;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{ResolverAddress, ZonedAddress};
 use resolab_record::{DnsTransport, Record};
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::output;
 use resolab_transport::clock::monotonic_ns;
 use resolab_transport::ping::{PingOrder, PingTarget, ping};
 use std::net::SocketAddr;

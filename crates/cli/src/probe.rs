@@ -1,14 +1,14 @@
 //! `resolab-core probe`: measures a running path with packets (`udp`) or a connection (`tcp`) and
 //! writes the results as records. Not for: measuring; see `resolab_link::probe`.
 
-use crate::command_refusal::CommandRefusal;
-use crate::output;
 use resolab_link::clock;
 use resolab_link::enter::EnterError;
 use resolab_link::probe::{
     BulkParameters, LinkProbe, MIN_PACKET_BYTES, ProbeError, TrainParameters,
 };
 use resolab_record::{LinkDirection, Record};
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::output;
 use std::process::ExitCode;
 use std::time::Duration;
 

@@ -2,14 +2,14 @@
 //! and writes a record of each reaction. Not for: judging the reaction; see
 //! `resolab_dns::questions_probe`.
 
-use crate::arguments::client::ClientArguments;
-use crate::arguments::durations::deadline_ms;
-use crate::arguments::edns::EdnsArguments;
-use crate::command_refusal::CommandRefusal;
-use crate::output;
 use resolab_dns::questions_probe::probe_questions;
 use resolab_dns::{DnsClient, Question};
 use resolab_record::Record;
+use resolab_terminal::arguments::client::ClientArguments;
+use resolab_terminal::arguments::durations::deadline_ms;
+use resolab_terminal::arguments::edns::EdnsArguments;
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::output;
 use resolab_transport::clock::monotonic_ns;
 use std::process::ExitCode;
 use std::time::Duration;

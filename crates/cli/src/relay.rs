@@ -1,11 +1,11 @@
 //! `resolab-core relay`: makes a relay, reports on standard output, and runs until standard input
 //! ends. Not for: making the relay; see `resolab_link::relay`.
 
-use crate::command_refusal::CommandRefusal;
-use crate::output;
 use resolab_link::clock;
 use resolab_link::relay::{MTU_BYTES, RELAY_HOST, Relay, RelayEnd, RelayError};
 use resolab_record::{Record, RelayReadyRecord};
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::output;
 use std::io;
 use std::os::fd::AsFd;
 use std::process::ExitCode;

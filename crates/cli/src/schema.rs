@@ -11,7 +11,7 @@ const SCHEMA: &str = include_str!("../../../schema/records.schema.json");
 pub fn run() -> ExitCode {
     match std::io::stdout().write_all(SCHEMA.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => crate::command_refusal::CommandRefusal::unwritten(error).exit(),
+        Err(error) => resolab_terminal::command_refusal::CommandRefusal::unwritten(error).exit(),
     }
 }
 

@@ -1,16 +1,16 @@
 //! `resolab-core stub`: runs the stub until standard input ends or a signal arrives, and takes
 //! commands. Not for: forwarding; see `resolab_dns::stub`.
 
-use crate::arguments::client::ClientArguments;
-use crate::arguments::durations::deadline_ms;
-use crate::arguments::edns::EdnsArguments;
-use crate::command_lines::StayArgument;
-use crate::command_refusal::CommandRefusal;
-use crate::output;
 use clap::ValueEnum;
 use resolab_dns::stub::{ClientLimits, ConnectionPolicy, Stub, StubOptions};
 use resolab_link::enter::{self, ListeningSockets};
 use resolab_record::{CommandDoneRecord, Record, StubCommand, StubReadyRecord};
+use resolab_terminal::arguments::client::ClientArguments;
+use resolab_terminal::arguments::durations::deadline_ms;
+use resolab_terminal::arguments::edns::EdnsArguments;
+use resolab_terminal::command_lines::StayArgument;
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::output;
 use resolab_transport::clock::monotonic_ns;
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -14,7 +14,7 @@ use crate::edns::ClientEdns;
 use crate::resolver_address::ResolverAddress;
 use crate::transports::retry::UdpRetryPolicy;
 use crate::transports::session::Session;
-use crate::transports::{doh, doh3, doq, dot, dotcp};
+use crate::transports::{doh, doh3, doq, doq_beside_h3, dot, dotcp};
 use partial_support::PartialSupports;
 use preparation::{PreparedTransport, Transport};
 use resolab_http::private_alpn;
@@ -155,7 +155,8 @@ impl DnsClient {
             }
             Transport::Quic(_, quic) => Session::doq(doq::open(address, quic, log).await?, edns),
             Transport::QuicBesideH3(quic) => {
-                Session::doq(doq::open_for_pages(address, quic, log).await?, edns)
+                let (session, http3) = doq_beside_h3::open(address, quic, log).await?;
+                Session::doq(session, edns).beside_http3(http3)
             }
         })
     }

@@ -100,7 +100,7 @@ impl Default for EdnsOptions {
 
 /// The options of one client on its transport, with the client's cookies.
 #[derive(Debug)]
-pub(crate) struct ClientEdns {
+pub struct ClientEdns {
     pub(crate) options: EdnsOptions,
     pub(crate) cookies: Option<CookieJar>,
     is_encrypted: bool,
@@ -108,7 +108,7 @@ pub(crate) struct ClientEdns {
 
 impl ClientEdns {
     /// Makes the options for the resolver at an address.
-    pub(crate) fn new(options: EdnsOptions, resolver: IpAddr, is_encrypted: bool) -> Self {
+    pub fn new(options: EdnsOptions, resolver: IpAddr, is_encrypted: bool) -> Self {
         Self {
             options,
             cookies: options.has_cookie.then(|| CookieJar::new(resolver)),
@@ -122,11 +122,7 @@ impl ClientEdns {
     }
 
     /// Returns the EDNS contents for a query with this question and cookie.
-    pub(crate) fn query_contents(
-        &self,
-        question: &Question,
-        cookie: Option<SentCookie>,
-    ) -> QueryEdns {
+    pub fn query_contents(&self, question: &Question, cookie: Option<SentCookie>) -> QueryEdns {
         self.message_contents(Some(question), cookie)
     }
 

@@ -8,8 +8,6 @@ pub mod bootstrap;
 pub mod client;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod edns;
-pub mod fetch;
-pub mod fetch_names;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod iana;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
@@ -44,11 +42,15 @@ pub use client::{ClientError, ClientOptions, DnsClient, ForgetScope};
 pub use edns::client_subnet::ClientSubnet;
 pub use edns::{EdnsOptions, Padding};
 pub use exchange::ExchangeLog;
-pub use query::{PendingQuery, QueryAnswer, QueryOutcome, SessionSlot};
+pub use query::{PendingQuery, QueryAnswer, QueryOutcome, SessionSlot, TICKET_SLACK};
 pub use question::Question;
 pub use resolab_record::DohMethod;
 pub use resolver_address::ResolverAddress;
 pub use stamp::StampError;
+pub use transports::doh3::Doh3Session;
+pub use transports::doq::DoqSession;
+pub use transports::doq_beside_h3;
+pub use transports::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
 pub use transports::retry::UdpRetryPolicy;
 pub use transports::session;
 pub use upstream::{ConnectionPolicy, MessagePosition, Upstream, UpstreamOutcome};

@@ -11,4 +11,4 @@ pub use answer::QueryAnswer;
 pub(crate) use attempt::deadline_failure;
 pub use attempt::{QueryOutcome, SessionSlot};
 pub use pending::PendingQuery;
-pub(crate) use priming::TICKET_SLACK;
+pub use priming::TICKET_SLACK;

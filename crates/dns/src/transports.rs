@@ -5,6 +5,7 @@ pub(crate) mod batch;
 pub(crate) mod doh;
 pub(crate) mod doh3;
 pub(crate) mod doq;
+pub mod doq_beside_h3;
 pub(crate) mod dot;
 pub(crate) mod dotcp;
 pub(crate) mod doudp;

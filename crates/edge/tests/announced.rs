@@ -8,7 +8,7 @@ use http::header::LINK;
 use http::{Method, StatusCode};
 use resolab_dns::EdnsOptions;
 use resolab_dns::bootstrap::GivenAddresses;
-use resolab_dns::fetch_names::{FetchNamesClient, FetchNamesError, FetchNamesOptions, NAMES_KEY};
+use resolab_fetch::fetch_names::{FetchNamesClient, FetchNamesError, FetchNamesOptions, NAMES_KEY};
 use resolab_record::{
     CoalescingMode, EdgeQueryRecord, Failure, FetchNamesRecord, KeyExchangeGroup, NameAnnouncement,
 };

@@ -1,11 +1,11 @@
 //! The rule for sending a request on a connection, with the reason for or against (RFC 9113 section
 //! 9.1.1, RFC 9114 section 3.3, RFC 8336, RFC 9412).
 //!
-//! The conditions on a connection are the rule of name and page together (`resolab_dns::fetch`).
+//! The conditions on a connection are the rule of name and page together (`resolab_fetch::fetch`).
 //! This module adds the limits of each setting. Without I/O. Not for: collecting the facts of a
 //! connection, or choosing among several.
 
-use resolab_dns::fetch::PageCoverage;
+use resolab_fetch::fetch::PageCoverage;
 use resolab_record::{ConnectionReason, ConnectionSharing, SharedBecause};
 use std::net::{IpAddr, SocketAddr};
 

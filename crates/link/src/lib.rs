@@ -19,7 +19,7 @@
 //! | [`datapath`] | the forwarder between the devices, the schedule of changes, the window of records |
 //! | [`path`] | a whole path: hosts, devices and forwarder, made and taken down |
 //! | [`star`] | a small internet: many hosts joined by a single hub |
-//! | [`netem`] | the same hosts joined by the kernel's disciplines instead |
+//! | `netem` | the same hosts joined by the kernel's disciplines instead (feature `netem`) |
 //! | [`enter`] | running programs in a host of a running path |
 //! | [`relay`] | a host behind slirp4netns, for users without the right to bind port 53 |
 //! | [`probe`] | measuring a path from outside the forwarder |
@@ -36,6 +36,7 @@ pub mod fuzzing;
 pub mod hosts;
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod model;
+#[cfg(feature = "netem")]
 pub mod netem;
 pub mod netlink;
 pub mod observation;

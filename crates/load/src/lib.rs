@@ -37,4 +37,3 @@ pub use gathering::GatheringRule;
 pub use names::QueryTemplates;
 pub use plan::{ArrivalProcess, LoadPacing, LoadPlan, SendLimit};
 pub use run::{ProgressCallback, run};
-pub use timing::split_mix::SplitMix64;

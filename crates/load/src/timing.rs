@@ -3,6 +3,5 @@
 
 #[deny(clippy::disallowed_methods)] // pure: time is an argument
 pub mod schedule;
-pub mod split_mix;
 pub mod start_gate;
 pub mod waiting;

@@ -1,4 +1,4 @@
-//! Records of a load run (`resolab-core bench`): a line for each interval, and a last line at the
+//! Records of a load run (`resolab-load`): a line for each interval, and a last line at the
 //! end. Not for single queries: a load run keeps counts and distributions only.
 
 use crate::failure::Failure;

@@ -17,6 +17,7 @@ mod key_log;
 mod observed_session;
 mod path_facts;
 mod pinning;
+#[cfg_attr(not(feature = "qlog"), path = "client/qlog_missing.rs")]
 mod qlog;
 mod quic;
 mod rejected_streams;

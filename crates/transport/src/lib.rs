@@ -17,6 +17,8 @@ pub mod receive_stamp;
 pub mod server;
 mod session_forwarding;
 pub mod socket;
+#[deny(clippy::disallowed_methods)] // pure: time is an argument
+pub mod split_mix;
 pub mod stamped_udp;
 
 pub use crypto::provider;

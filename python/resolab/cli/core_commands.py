@@ -1,20 +1,21 @@
-"""The commands carried out by resolab-core: `resolab bench`, `edge`, `stub` and others. Not for: their work or options.
+"""The commands carried out by another program: `edge`, `stub` and others by resolab-core, `bench` by resolab-load.
 
-This process is replaced by resolab-core with all options, so standard input, signals and exit codes are resolab-core's
-own, too.
+For: replacing this process by the program, with all options; standard input, signals and exit codes are the program's
+own, too. Not for: the work or the options of these commands.
 """
 
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from resolab.installation import find_core, is_installed, project_root
+from resolab.installation import find_core, find_load, is_installed, project_root
 
 if TYPE_CHECKING:
     import argparse
 
+LOAD_COMMAND = "bench"
 CORE_COMMANDS = {
-    "bench": "put load on a resolver, in a closed or an open loop (docs/method/load.md)",
+    LOAD_COMMAND: "put load on a resolver, in a closed or an open loop (docs/method/load.md)",
     "stub": "forward plain DNS over an encrypted transport (docs/guides/stub.md)",
     "edge": "serve DNS and pages (docs/formats/edge.md)",
     "path": "make two hosts joined by an emulated access link (docs/formats/profile.md)",
@@ -37,13 +38,16 @@ def add_core_commands(commands: "argparse._SubParsersAction[argparse.ArgumentPar
 
 
 def is_core_command(arguments: Sequence[str]) -> bool:
-    """Return True when resolab-core carries out the command."""
+    """Return True when another program carries out the command."""
     return bool(arguments) and arguments[0] in CORE_COMMANDS
 
 
 def become_core(arguments: Sequence[str]) -> NoReturn:
-    """Replace this process by resolab-core; messages name the program `resolab`."""
+    """Replace this process by the command's program; its usage names the command as typed."""
     if is_installed():
         # In a checkout it finds them from where it lies itself.
         os.environ.setdefault("RESOLAB_PROFILES", str(project_root() / "profiles"))
+    command, *options = arguments
+    if command == LOAD_COMMAND:
+        os.execv(find_load(), [f"resolab {command}", *options])  # noqa: S606 - no shell is wanted
     os.execv(find_core(), ["resolab", *arguments])  # noqa: S606 - no shell is wanted

@@ -19,7 +19,7 @@ from resolab.engine.programs import (
     run_fetch,
     run_queries,
 )
-from resolab.installation import find_core
+from resolab.installation import find_core, find_load
 
 __all__ = [
     "CoreProcess",
@@ -33,6 +33,7 @@ __all__ = [
     "Stub",
     "enter_prefix",
     "find_core",
+    "find_load",
     "run_client",
     "run_fetch",
     "run_queries",

@@ -1,4 +1,4 @@
-"""`resolab bench` and the like are resolab-core's: words, standard input and exit code go through unchanged."""
+"""Commands of resolab-core, and `bench` of resolab-load: words, standard input and exit code go through unchanged."""
 
 import os
 import re
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from resolab.cli import core_commands
-from resolab.cli.core_commands import CORE_COMMANDS, become_core
-from resolab.engine import find_core
+from resolab.cli.core_commands import CORE_COMMANDS, LOAD_COMMAND, become_core
+from resolab.engine import find_core, find_load
 from resolab.errors import MachineError
 from resolab.installation import project_root
 
@@ -25,26 +25,37 @@ def ran(*words: str, core: Path | None = None) -> "subprocess.CompletedProcess[s
 
 @pytest.mark.parametrize("command", CORE_COMMANDS)
 def test_words_input_and_exit_code_go_through(command: str, tmp_path: Path) -> None:
-    core = tmp_path / "core"
-    core.write_text('#!/bin/sh\nprintf "%s|" "$@"; cat; exit 9\n')
-    core.chmod(0o755)
-    ended = ran(command, "--help", "a b", "--", "-x", core=core)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (9, f"{command}|--help|a b|--|-x|a line\n", "")
+    for program in ("resolab-core", "resolab-load"):
+        (tmp_path / program).write_text(f'#!/bin/sh\nprintf "%s|" {program} "$@"; cat; exit 9\n')
+        (tmp_path / program).chmod(0o755)
+    ended = ran(command, "--help", "a b", "--", "-x", core=tmp_path / "resolab-core")
+    named = "resolab-load" if command == LOAD_COMMAND else f"resolab-core|{command}"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (9, f"{named}|--help|a b|--|-x|a line\n", "")
 
 
-def test_a_core_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    ended = ran("bench", core=tmp_path / "nowhere")
+@pytest.mark.parametrize(
+    ("command", "program", "remedy"),
+    [("stub", "resolab-core", "run scripts/setup,"), (LOAD_COMMAND, "resolab-load", "run scripts/setup --load\n")],
+)
+def test_a_program_that_is_not_there_is_one_line(command: str, program: str, remedy: str, tmp_path: Path) -> None:
+    ended = ran(command, core=tmp_path / "resolab-core")
     assert ended.returncode == MachineError.exit_code
-    assert ended.stderr.startswith("resolab: resolab-core is not at ")
+    assert ended.stderr.startswith(f"resolab: {program} is not at {tmp_path / program}: {remedy}")
+    assert len(ended.stderr.splitlines()) == 1
 
 
 def test_all_of_its_commands_are_listed_and_its_help_calls_it_by_our_name() -> None:
     listed = ran("--help").stdout
     told = subprocess.run([find_core(), "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
     own = re.findall(r"^  ([a-z-]+)  ", told.partition("Commands:")[2].partition("Options:")[0], re.MULTILINE)
-    assert set(own) - {"query", "internet", "schema", "help"} == set(CORE_COMMANDS)
+    assert set(own) - {"query", "internet", "schema", "help"} == set(CORE_COMMANDS) - {LOAD_COMMAND}
     assert all(re.search(rf"^    {name}(?: |$)", listed, re.MULTILINE) for name in CORE_COMMANDS)
-    assert "Usage: resolab bench" in ran("bench", "--help").stdout
+    assert "Usage: resolab stub" in ran("stub", "--help").stdout
+
+
+def test_the_load_generators_help_calls_it_by_the_command() -> None:
+    assert find_load().is_file()
+    assert "Usage: resolab bench [OPTIONS]" in ran("bench", "--help").stdout
 
 
 @pytest.mark.parametrize(("installed", "named"), [(True, str(project_root() / "profiles")), (False, None)])

@@ -36,7 +36,9 @@ case "${0##*/} $*" in
     'uv venv --clear '*) rm -rf .venv; install_at .venv/bin/python3.11; ln -s python3.11 .venv/bin/python; mkdir -p .venv/lib/python3.11 ;;
     'uv pip sync '*) : > .venv/packages ;;
     'python -c import sysconfig'*) echo .venv/lib/python3.11 ;;
-    'cargo build --profile '*) for _ in $(seq "${BUILD_S:-0}"); do sleep 1; done; install_at "target/$3/resolab-core" ;;
+    'cargo build --profile '*) for _ in $(seq "${BUILD_S:-0}"); do sleep 1; done
+        case "$*" in *'-p resolab-cli'*) install_at "target/$3/resolab-core" ;; esac
+        case "$*" in *'-p resolab-load-cli'*) install_at "target/$3/resolab-load" ;; esac ;;
 esac
 """
 CALLS_AT_MOST = 60
@@ -129,6 +131,25 @@ def test_the_measured_build_is_made_beside_the_release_build(checkout: Checkout)
     assert checkout.calls == []
     assert checkout.run("--measured") == 0
     assert checkout.calls == []
+
+
+def test_the_load_generator_is_built_on_request_alone(checkout: Checkout) -> None:
+    load = checkout.folder / "target/release/resolab-load"
+    checkout.run()
+    assert not load.exists()
+    assert checkout.run("--load") == 0
+    assert load.exists()
+    assert [call for call in checkout.calls if "resolab-cli" in call] == []
+    assert checkout.run("--load") == 0
+    assert checkout.calls == []
+
+
+def test_only_the_measured_build_has_the_optional_features(checkout: Checkout) -> None:
+    checkout.run()
+    assert not any("--all-features" in call for call in checkout.calls)
+    checkout.run("--measured", "--load")
+    (build,) = (call for call in checkout.calls if call.startswith("cargo build"))
+    assert build.endswith("--all-features -p resolab-cli -p resolab-load-cli")
 
 
 @pytest.mark.parametrize("environment", [{"HOME": "/nonexistent"}, {"HOME": "/proc"}, {"RUSTUP_HOME": "/nonexistent"}])

@@ -1,4 +1,4 @@
-"""A run of a load generator against a server: `resolab-core bench`, or dnsperf with the same load.
+"""A run of a load generator against a server: `resolab-load`, or dnsperf with the same load.
 
 For: the cost of a query, at client or server. The client runs on one processor, the server on the other. Not for: using
 the runs; see the parts of `dns` and `edge`.
@@ -38,8 +38,8 @@ class GeneratorRun:
 
 
 def ours(transport: str, server: Server, file: Path, scratch: Path, *, rate_per_s: int | None = None) -> GeneratorRun:
-    """Run resolab-core bench."""
-    command = [str(engine.find_core()), "bench", *server.resolver_arguments(transport), "--names", str(file)]
+    """Run resolab-load."""
+    command = [str(engine.find_load()), *server.resolver_arguments(transport), "--names", str(file)]
     command += ["--connections", str(CONNECTIONS_COUNT), "--duration", str(RUN_S), "--json"]
     if transport == "doh":
         command += ["--doh-method", "get"]
@@ -48,9 +48,9 @@ def ours(transport: str, server: Server, file: Path, scratch: Path, *, rate_per_
     records = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     record = next((one for one in records if one.get("record") == "load"), None)
     if record is None:
-        raise ResolabError(f"resolab-core bench over {transport} wrote no load record")
+        raise ResolabError(f"resolab-load over {transport} wrote no load record")
     lost_count = record["sent_count"] - record["completed_count"]
-    return _run(f"resolab-core bench over {transport}", record["completed_count"], lost_count, cpu_s, record)
+    return _run(f"resolab-load over {transport}", record["completed_count"], lost_count, cpu_s, record)
 
 
 def dnsperf(transport: str, server: Server, file: Path, scratch: Path) -> GeneratorRun:

@@ -104,7 +104,7 @@ def _measure_closed_loop(rounds: int) -> BenchPart:
     title = (
         f"Client CPU per answered query, us; {load}, {rounds} round(s) of {RUN_S} s in turn, client and server pinned"
     )
-    columns = ["transport", "server", "dnsperf", "resolab-core bench", "ratio", "q/s dnsperf / ours", "lost"]
+    columns = ["transport", "server", "dnsperf", "resolab-load", "ratio", "q/s dnsperf / ours", "lost"]
     part = BenchPart("load", title, [*columns, "wait us", "answers/wake", "must", "aim", "verdict"])
     part.remarks = [
         "CPU: user and system time of the whole process by wait4(2), set-up included, for both the same way",

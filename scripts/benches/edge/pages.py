@@ -1,6 +1,6 @@
 """The cost of a page over HTTP/3 at the server's processor: our edge and Caddy under the same load, in turn.
 
-For: the part `pages`. The load generator is interop/http3/load (quic-go), since `resolab-core bench` sends only DNS
+For: the part `pages`. The load generator is interop/http3/load (quic-go), since `resolab-load` sends only DNS
 queries. Not for: page load times, and not for rates, on one machine limited by the client.
 """
 

@@ -1,10 +1,10 @@
 //! Claims a gateway's range of addresses for this host, if permitted. Not for: the choice of
 //! addresses within the range.
 
-use crate::command_refusal::CommandRefusal;
 use nix::errno::Errno;
 use resolab_gateway::names::AddressRange;
 use resolab_link::netlink::{Netlink, RouteKind};
+use resolab_terminal::command_refusal::CommandRefusal;
 use std::net::{IpAddr, UdpSocket};
 
 /// The index of the loopback device in every namespace.

@@ -1,15 +1,15 @@
 //! The arguments of a gateway, and their conversion for `resolab_gateway`. Not for: running the
 //! gateway.
 
-use crate::arguments::client::{ClientArguments, HandshakeArgument};
-use crate::arguments::durations::deadline_ms;
-use crate::arguments::edns::EdnsArguments;
-use crate::command_lines::StayArgument;
-use crate::command_refusal::CommandRefusal;
 use clap::ValueEnum;
 use resolab_gateway::GatewayOptions;
 use resolab_gateway::names::AddressRange;
 use resolab_record::{ConnectionSharing, GatewayTrigger, HttpVersion};
+use resolab_terminal::arguments::client::{ClientArguments, HandshakeArgument};
+use resolab_terminal::arguments::durations::deadline_ms;
+use resolab_terminal::arguments::edns::EdnsArguments;
+use resolab_terminal::command_lines::StayArgument;
+use resolab_terminal::command_refusal::CommandRefusal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,14 +1,14 @@
 //! Commands to a running internet: read from standard input, carried out between packets, answered
 //! on standard output. Not for: the hub itself.
 
-use crate::command_refusal::CommandRefusal;
-use crate::output;
 use crate::path::{id_of, write_done};
 use resolab_link::hosts::device::HostDevice;
 use resolab_link::star::config::check_way;
 use resolab_link::star::control::{StarControl, ThreadEnded};
 use resolab_link::star::model::{HostChange, StarModel};
 use resolab_record::{InternetCommand, InternetConfig, Record};
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::output;
 use std::io::{self, BufRead};
 use std::sync::{Arc, Mutex};
 

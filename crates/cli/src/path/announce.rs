@@ -1,7 +1,6 @@
 //! The outputs shared by the back ends: the ready record, the failure to start, answers to
 //! commands, and gaps in a capture. Not for: later records (see `commands`).
 
-use crate::output;
 use resolab_link::clock;
 use resolab_link::hosts::{
     CLIENT_ADDRESS, CLIENT_ADDRESS_V6, PREFIX_LENGTH_V6, SERVER_ADDRESS, SERVER_ADDRESS_V6,
@@ -10,6 +9,7 @@ use resolab_link::hosts::{
 use resolab_link::observation::capture::CaptureReport;
 use resolab_link::path::PathError;
 use resolab_record::{CommandDoneRecord, LinkProfile, PathBackend, PathReadyRecord, Record};
+use resolab_terminal::output;
 use std::io;
 use std::process::ExitCode;
 

@@ -2,8 +2,6 @@
 //! packets, answered on standard output. Not for: the packet forwarder.
 
 use super::announce::{self, WindowConditions, warn_of_capture_gaps};
-use crate::command_refusal::CommandRefusal;
-use crate::output;
 use resolab_link::datapath::forwarder::{ForwarderControl, ForwarderError};
 use resolab_link::datapath::window::Window;
 use resolab_link::hosts::Host;
@@ -11,6 +9,8 @@ use resolab_link::observation::capture::CaptureReport;
 use resolab_link::path::{Devices, PathError};
 use resolab_link::profile;
 use resolab_record::{LinkProfile, PathCommand, PathSummaryRecord, ProfileChangedRecord, Record};
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::output;
 use std::io::{self, BufRead};
 use std::path::Path as FilePath;
 use std::sync::{Arc, Mutex};

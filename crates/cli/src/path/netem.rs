@@ -3,9 +3,6 @@
 
 use super::announce::{self, WindowConditions, exit_code, fail};
 use super::commands::id_of;
-use crate::command_lines::StayArgument;
-use crate::command_refusal::CommandRefusal;
-use crate::output;
 use resolab_link::datapath::forwarder::ending_signals;
 use resolab_link::datapath::keep_awake;
 use resolab_link::netem::{NetemCapabilities, NetemError, NetemPath, NetemWindow};
@@ -13,6 +10,9 @@ use resolab_link::profile;
 use resolab_record::{
     LinkProfile, PathBackend, PathCommand, PathSummaryRecord, ProfileChangedRecord, Record,
 };
+use resolab_terminal::command_lines::StayArgument;
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::output;
 use std::io::{self, BufRead};
 use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};

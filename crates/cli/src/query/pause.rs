@@ -1,7 +1,7 @@
 //! Pauses between queries: constant, or random. Not for: the choice of queries.
 
-use resolab_load::SplitMix64;
 use resolab_transport::exact_timer::wait_for;
+use resolab_transport::split_mix::SplitMix64;
 use std::time::Duration;
 
 /// The distribution of pauses.

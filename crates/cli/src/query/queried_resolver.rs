@@ -1,12 +1,12 @@
 //! One resolver of `resolab-core query` and the queries to it: one, several together, several
 //! outstanding. Not for: which queries and in which order.
 
-use crate::output;
 use resolab_dns::{
     ConnectionPolicy, DnsClient, ForgetScope, MessagePosition, PendingQuery, Question, Upstream,
     UpstreamOutcome,
 };
 use resolab_record::{QueryPurpose, QueryRecord, Record};
+use resolab_terminal::output;
 use resolab_transport::clock::monotonic_ns;
 use std::io;
 use std::sync::Arc;

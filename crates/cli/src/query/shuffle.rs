@@ -1,6 +1,6 @@
 //! The random order of resolvers, drawn anew for each question from a seed.
 
-use resolab_load::SplitMix64;
+use resolab_transport::split_mix::SplitMix64;
 
 /// A Fisher-Yates shuffle: the same seed gives the same order on every machine.
 pub(super) struct ResolverShuffle(SplitMix64);

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Tickets may follow the response by this much more than a round trip.
-pub(crate) const TICKET_SLACK: Duration = Duration::from_millis(250);
+pub const TICKET_SLACK: Duration = Duration::from_millis(250);
 
 impl DnsClient {
     /// Asks once on a separate connection when a ticket or a Fast Open cookie is missing. A ticket

@@ -47,7 +47,11 @@ impl Doh3Session {
 
     /// Sends a message with several questions, and takes responses until all questions are
     /// answered.
-    pub async fn gather(&self, query: &[u8], batch: &QueryBatch) -> Result<(), MeasuredFailure> {
+    pub(crate) async fn gather(
+        &self,
+        query: &[u8],
+        batch: &QueryBatch,
+    ) -> Result<(), MeasuredFailure> {
         let request = self.template.request_for_parts(query)?;
         batch.attempt(query);
         let mut body = PartialBody::new(batch);

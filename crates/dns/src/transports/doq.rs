@@ -9,8 +9,6 @@ use bytes::BytesMut;
 use hickory_proto::op::Message;
 use hickory_proto::rr::rdata::opt::EdnsCode;
 use quinn::{Chunk, ConnectionError, ReadError, RecvStream, SendStream, VarInt, WriteError};
-use resolab_http::private_alpn::DNS_PREFIX;
-use resolab_http::{H3_NO_ERROR, H3Client};
 use resolab_record::Failure;
 use resolab_transport::client::{
     MeasuredFailure, QuicClient, QuicConnection, SetupLog, StreamGuard, quic_failure,
@@ -34,8 +32,8 @@ pub struct DoqSession {
     pub quic: Arc<QuicConnection>,
     /// The bytes before each query; empty when the connection carries queries only.
     prefix: &'static [u8],
-    /// HTTP/3 on the same connection; `None` when the connection carries queries only.
-    pub http: Option<Arc<H3Client>>,
+    /// The error code of an orderly close.
+    close_code: u32,
 }
 
 /// Opens a connection for queries only.
@@ -45,40 +43,32 @@ pub async fn open(
     log: &Arc<SetupLog>,
 ) -> Result<DoqSession, MeasuredFailure> {
     let quic = quic.connect(resolver, Arc::clone(log)).await?;
-    Ok(DoqSession::new(Arc::new(quic), b""))
-}
-
-/// Opens a connection for queries and pages.
-pub async fn open_for_pages(
-    resolver: SocketAddr,
-    quic: &QuicClient,
-    log: &Arc<SetupLog>,
-) -> Result<DoqSession, MeasuredFailure> {
-    let quic = Arc::new(quic.connect(resolver, Arc::clone(log)).await?);
-    let http = H3Client::open(Arc::clone(&quic)).await?;
-    Ok(DoqSession {
-        http: Some(Arc::new(http)),
-        ..DoqSession::new(quic, &DNS_PREFIX)
-    })
+    Ok(DoqSession::new(Arc::new(quic)))
 }
 
 impl DoqSession {
-    /// Uses a QUIC connection opened by the caller. The prefix distinguishes queries from other
-    /// streams.
-    pub fn new(quic: Arc<QuicConnection>, prefix: &'static [u8]) -> Self {
+    /// Uses a QUIC connection opened by the caller, for queries only.
+    pub fn new(quic: Arc<QuicConnection>) -> Self {
+        Self::beside_others(quic, b"", doq_error::NO_ERROR)
+    }
+
+    /// Uses a QUIC connection opened by the caller, beside streams of another protocol. The prefix
+    /// distinguishes queries from other streams; an orderly close has the other protocol's code.
+    pub fn beside_others(
+        quic: Arc<QuicConnection>,
+        prefix: &'static [u8],
+        close_code: u32,
+    ) -> Self {
         Self {
             quic,
             prefix,
-            http: None,
+            close_code,
         }
     }
 
-    /// Closes the connection, with HTTP/3's code when the connection also carries HTTP/3.
+    /// Closes the connection.
     pub fn close(&self) {
-        self.quic.close(match self.http {
-            Some(_) => H3_NO_ERROR,
-            None => doq_error::NO_ERROR,
-        });
+        self.quic.close(self.close_code);
     }
 
     /// Sends a query and waits for the response. Sends the query again on the same connection when
@@ -103,7 +93,11 @@ impl DoqSession {
 
     /// Sends a message with several questions, and takes responses from its stream until all
     /// questions are answered.
-    pub async fn gather(&self, query: &[u8], batch: &QueryBatch) -> Result<(), MeasuredFailure> {
+    pub(crate) async fn gather(
+        &self,
+        query: &[u8],
+        batch: &QueryBatch,
+    ) -> Result<(), MeasuredFailure> {
         let framed = [self.prefix, &frame(query)].concat();
         batch.attempt(query);
         let mut result = self.try_gather(&framed, batch).await;

@@ -44,6 +44,8 @@ enum TransportSession {
 pub struct Session {
     kind: TransportSession,
     edns: Arc<ClientEdns>,
+    /// HTTP/3 on the same connection, either carrying the queries or beside them.
+    http3: Option<Arc<H3Client>>,
     traffic: QueryCounters,
 }
 
@@ -88,7 +90,16 @@ impl Session {
         Self {
             kind,
             edns,
+            http3: None,
             traffic: QueryCounters::default(),
+        }
+    }
+
+    /// Adds the HTTP/3 client of the same connection.
+    pub(crate) fn beside_http3(self, http3: Arc<H3Client>) -> Self {
+        Self {
+            http3: Some(http3),
+            ..self
         }
     }
 
@@ -119,7 +130,8 @@ impl Session {
 
     /// Makes a session on an open DoH3 connection.
     pub(crate) fn doh3(session: Doh3Session, edns: Arc<ClientEdns>) -> Self {
-        Self::new(TransportSession::Doh3(Box::new(session)), edns)
+        let http3 = Arc::clone(&session.client);
+        Self::new(TransportSession::Doh3(Box::new(session)), edns).beside_http3(http3)
     }
 
     /// Makes a session on an open DoQ connection.
@@ -222,13 +234,7 @@ impl Session {
     /// Returns HTTP/3 on the same connection, either carrying the queries or beside them; `None`
     /// without HTTP/3.
     pub(crate) fn http3(&self) -> Option<&Arc<H3Client>> {
-        match &self.kind {
-            TransportSession::Doh3(session) => Some(&session.client),
-            TransportSession::Doq(session) => session.http.as_ref(),
-            TransportSession::Udp { .. }
-            | TransportSession::Framed(_)
-            | TransportSession::Doh(_) => None,
-        }
+        self.http3.as_ref()
     }
 
     /// Returns true when the connection has ended.

@@ -5,6 +5,7 @@
 
 use crate::dns::wire::name_wire;
 use resolab_record::{DelayDistribution, FailureMode, NameDelay};
+use resolab_transport::split_mix::SplitMix64;
 use std::collections::HashMap;
 
 /// The delay and failure of one query.
@@ -154,13 +155,13 @@ impl DelayStream {
             law: DelayLaw::new(delay)?,
             max_ms,
             share_ratio,
-            random: SplitMix64(delay.seed.unwrap_or(1)),
+            random: SplitMix64::new(delay.seed.unwrap_or(1)),
         })
     }
 
     /// Draws the next delay, in ns.
     pub fn draw_ns(&mut self) -> u64 {
-        if self.random.ratio() >= self.share_ratio {
+        if self.random.draw_ratio() >= self.share_ratio {
             return 0;
         }
         (self.law.draw_ms(&mut self.random).min(self.max_ms) * 1e6).round() as u64
@@ -216,12 +217,18 @@ impl DelayLaw {
     fn draw_ms(&self, random: &mut SplitMix64) -> f64 {
         match self {
             Self::Constant(mean_ms) => *mean_ms,
-            Self::Uniform(min_ms, max_ms) => min_ms + random.ratio() * (max_ms - min_ms),
-            Self::Exponential { min_ms, mean_ms } => min_ms - mean_ms * (1.0 - random.ratio()).ln(),
-            Self::Lognormal { median_ms, sigma } => median_ms * (sigma * random.normal()).exp(),
-            Self::Pareto { min_ms, shape } => min_ms * (1.0 - random.ratio()).powf(-1.0 / shape),
+            Self::Uniform(min_ms, max_ms) => min_ms + random.draw_ratio() * (max_ms - min_ms),
+            Self::Exponential { min_ms, mean_ms } => {
+                min_ms - mean_ms * (1.0 - random.draw_ratio()).ln()
+            }
+            Self::Lognormal { median_ms, sigma } => {
+                median_ms * (sigma * random.draw_normal()).exp()
+            }
+            Self::Pareto { min_ms, shape } => {
+                min_ms * (1.0 - random.draw_ratio()).powf(-1.0 / shape)
+            }
             Self::Samples(samples) => {
-                let at = (random.ratio() * samples.len() as f64) as usize;
+                let at = (random.draw_ratio() * samples.len() as f64) as usize;
                 samples[at.min(samples.len() - 1)]
             }
         }
@@ -238,32 +245,6 @@ fn check_value(name: &str, value: Option<f64>) -> Result<Option<f64>, String> {
             "{name} {value} is not between 0 and {DELAY_MAX_MS}"
         )),
         value => Ok(value),
-    }
-}
-
-/// A generator by Steele, Lea and Flood (2014): small, seeded by any number, good enough for
-/// delays.
-#[derive(Debug, Clone)]
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Draws a number from 0 up to but not 1.
-    fn ratio(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Draws from the standard normal distribution (Box and Muller 1958).
-    fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.ratio()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.ratio()).cos()
     }
 }
 

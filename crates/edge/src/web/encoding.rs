@@ -19,9 +19,7 @@ pub enum Encoding {
     Gzip,
 }
 
-/// The quality commonly used by servers for encoding once; far from the slowest.
-const BROTLI_QUALITY: i32 = 6;
-const BROTLI_WINDOW_BITS: i32 = 22;
+/// The level commonly used by servers for encoding once; far from the slowest.
 const GZIP_LEVEL: u32 = 6;
 /// The default weight of a requested coding: 1.000 (RFC 9110 section 12.4.2), in thousandths.
 const FULL_WEIGHT: u16 = 1_000;
@@ -37,30 +35,21 @@ impl Encoding {
 
     /// Encodes bytes; the same bytes give the same result.
     pub fn encode(self, bytes: &[u8]) -> Vec<u8> {
-        let mut encoded = Vec::with_capacity(bytes.len() / 3 + 64);
-        // Writing into memory does not fail; if it did, the empty result would not be used.
-        let done = match self {
-            Self::Br => {
-                let params = brotli::enc::BrotliEncoderParams {
-                    quality: BROTLI_QUALITY,
-                    lgwin: BROTLI_WINDOW_BITS,
-                    size_hint: bytes.len(),
-                    ..Default::default()
-                };
-                brotli::BrotliCompress(&mut &bytes[..], &mut encoded, &params).map(|_| ())
-            }
-            Self::Gzip => {
-                let mut encoder = GzEncoder::new(&mut encoded, Compression::new(GZIP_LEVEL));
-                encoder
-                    .write_all(bytes)
-                    .and_then(|()| encoder.finish().map(|_| ()))
-            }
-        };
-        if done.is_err() {
-            encoded.clear();
+        match self {
+            Self::Br => resolab_brotli::encode(bytes),
+            Self::Gzip => encode_gzip(bytes),
         }
-        encoded
     }
+}
+
+fn encode_gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(
+        Vec::with_capacity(bytes.len() / 3 + 64),
+        Compression::new(GZIP_LEVEL),
+    );
+    // Writing into memory does not fail; if it did, the empty result would not be used.
+    let done = encoder.write_all(bytes).and_then(|()| encoder.finish());
+    done.unwrap_or_default()
 }
 
 /// Chooses the coding for a client from the offered codings (in the server's order of preference).

@@ -1,7 +1,7 @@
 //! The send times of an open loop's queries: instants on an absolute clock, fixed before any
 //! answer. Not for: waiting until then.
 
-use super::split_mix::SplitMix64;
+use resolab_transport::split_mix::SplitMix64;
 
 /// The send instants of a worker.
 #[derive(Debug, Clone)]

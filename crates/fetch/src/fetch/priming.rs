@@ -2,7 +2,7 @@
 //! the server's origins. Runs outside every clock, in the same process.
 
 use super::client::{FetchClient, QuicServer};
-use crate::query::TICKET_SLACK;
+use resolab_dns::TICKET_SLACK;
 use resolab_record::{FetchRecord, QueryPurpose};
 use resolab_transport::client::SetupLog;
 use std::sync::PoisonError;

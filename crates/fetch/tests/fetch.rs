@@ -2,11 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "../../dns/tests/support/mod.rs"]
 mod support;
 
 use bytes::Bytes;
 use resolab_dns::EdnsOptions;
-use resolab_dns::fetch::{FetchClient, FetchOptions};
+use resolab_fetch::fetch::{FetchClient, FetchOptions};
 use resolab_http::{https_origin, origin_frame};
 use resolab_record::{
     CoalescingMode, FetchRecord, HandshakeMode, SharedBecause, Speculation, TicketPolicy,

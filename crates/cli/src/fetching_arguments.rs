@@ -1,11 +1,11 @@
 //! The arguments shared by `fetch` and `fetch-names`: trust, number of fetches, deadline. Not for:
 //! the content of a fetch.
 
-use crate::arguments::durations::{deadline_ms, pause_ms};
-use crate::arguments::key_exchange_groups::GroupArguments;
-use crate::command_refusal::CommandRefusal;
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::{EdnsOptions, Padding, ResolverAddress};
+use resolab_terminal::arguments::durations::{deadline_ms, pause_ms};
+use resolab_terminal::arguments::key_exchange_groups::GroupArguments;
+use resolab_terminal::command_refusal::CommandRefusal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,16 +1,13 @@
-//! `resolab-core bench`: load on a resolver, as statistics for people or as records. Not for: the
-//! load; see `resolab_load`.
+//! The run of `resolab-load`: load on a resolver, as statistics for people or as records. Not for:
+//! the load; see `resolab_load`.
 
-mod arguments;
-mod statistics;
-
-pub use arguments::Arguments;
-
-use crate::command_refusal::CommandRefusal;
-use crate::edge::allow_many_sockets;
-use crate::output;
+use crate::arguments::Arguments;
+use crate::statistics;
 use resolab_load::{Condition, LoadError, LoadPlan};
 use resolab_record::{Failure, LoadProgressRecord, LoadRecord, Record};
+use resolab_terminal::command_refusal::CommandRefusal;
+use resolab_terminal::open_files::allow_many_sockets;
+use resolab_terminal::output;
 use resolab_transport::clock::monotonic_ns;
 use std::io;
 use std::process::ExitCode;

@@ -4,9 +4,9 @@
 use super::announced_names::{DocumentNames, hinted_names, linked_names, promised_query};
 use super::client::FetchNamesClient;
 use super::look_ups::LookUps;
-use crate::edns::QueryEdns;
 use http::header::LINK;
 use http::{Request, Response, StatusCode};
+use resolab_dns::edns::QueryEdns;
 use resolab_http::streaming::{BodyReader, BrokenMessage, PushedResponses};
 use resolab_http::{H2Client, PAGE_WINDOWS};
 use resolab_record::{CoalescingMode, Failure, FetchNamesRecord, NameAnnouncement};

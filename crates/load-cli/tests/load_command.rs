@@ -1,4 +1,4 @@
-//! `resolab-core bench` as a program: its streams, its exit codes, an interrupt.
+//! `resolab-load` as a program: its streams, its exit codes, an interrupt.
 #![allow(clippy::unwrap_used)]
 
 use nix::sys::signal::{Signal, kill};
@@ -105,9 +105,9 @@ impl Drop for NamesFile {
 }
 
 fn command(resolver: &str, names: &NamesFile, arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_resolab-core"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_resolab-load"));
     command
-        .args(["bench", "--resolver", resolver, "--names"])
+        .args(["--resolver", resolver, "--names"])
         .arg(&names.0)
         .args(arguments.split_whitespace());
     command
@@ -355,8 +355,8 @@ fn a_run_without_any_answer_is_exit_code_5_and_names_may_come_by_standard_input(
     let resolver = format!("udp://{}", nobody.local_addr().unwrap());
     // Closed: whatever is sent there is refused.
     drop(nobody);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_resolab-core"))
-        .args(["bench", "-r", &resolver, "-d", "-", "--count", "20"])
+    let mut child = Command::new(env!("CARGO_BIN_EXE_resolab-load"))
+        .args(["-r", &resolver, "-d", "-", "--count", "20"])
         .args(["--timeout-ms", "200"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -2,11 +2,11 @@
 //! Not for: finding names (`announced_names`).
 
 use super::client::address_type;
-use crate::edns::QueryEdns;
-use crate::message::{DnsResponse, build_query, check_echo, read_response};
-use crate::presentation::{name_text, type_text};
-use crate::question::Question;
-use crate::transports::http_message::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
+use resolab_dns::edns::QueryEdns;
+use resolab_dns::message::{DnsResponse, build_query, check_echo, read_response};
+use resolab_dns::presentation::{name_text, type_text};
+use resolab_dns::question::Question;
+use resolab_dns::{BODY_MAX_BYTES, DnsBody, RequestTemplate};
 use resolab_http::H2Client;
 use resolab_http::streaming::PushedResponse;
 use resolab_record::{AnnouncedName, Failure};

@@ -1,12 +1,12 @@
 //! A client of one resolver and one document, prepared before any clock starts. Not for: fetching.
 
-use crate::client::ClientError;
-use crate::edns::EdnsOptions;
 use crate::fetch::PageAddress;
-use crate::iana;
-use crate::question::{Question, QuestionError};
-use crate::resolver_address::ResolverAddress;
-use crate::transports::http_message::RequestTemplate;
+use resolab_dns::ClientError;
+use resolab_dns::RequestTemplate;
+use resolab_dns::ResolverAddress;
+use resolab_dns::edns::EdnsOptions;
+use resolab_dns::iana;
+use resolab_dns::question::{Question, QuestionError};
 use resolab_record::{
     CoalescingMode, DnsTransport, DohMethod, HandshakeMode, KeyExchangeGroup, NameAnnouncement,
 };

@@ -2,12 +2,12 @@
 
 use super::page::PageAddress;
 use super::page_coverage::PageCoverage;
-use crate::client::ClientError;
-use crate::edns::{ClientEdns, EdnsOptions};
-use crate::iana;
-use crate::question::{Question, QuestionError};
-use crate::resolver_address::ResolverAddress;
-use crate::transports::http_message::RequestTemplate;
+use resolab_dns::ClientError;
+use resolab_dns::RequestTemplate;
+use resolab_dns::ResolverAddress;
+use resolab_dns::edns::{ClientEdns, EdnsOptions};
+use resolab_dns::iana;
+use resolab_dns::question::{Question, QuestionError};
 use resolab_http::{H2Windows, PAGE_WINDOWS, private_alpn};
 use resolab_record::{CoalescingMode, DnsTransport, DohMethod, HandshakeMode, KeyExchangeGroup};
 use resolab_transport::client::{

@@ -19,6 +19,17 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
+    /// Draws a number from 0 up to but not 1.
+    pub fn draw_ratio(&mut self) -> f64 {
+        (self.draw() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Draws from the standard normal distribution (Box and Muller 1958).
+    pub fn draw_normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.draw_ratio()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.draw_ratio()).cos()
+    }
+
     /// Draws a number exponentially distributed with mean 1: the distance of independent events.
     pub fn draw_exponential(&mut self) -> f64 {
         // In (0, 1]: never 0, whose logarithm is not finite.

@@ -2,13 +2,12 @@
 //! another. Not for: writing the record (`record`).
 
 use super::client::{FetchClient, QuicServer};
-use crate::exchange::ExchangeLog;
-use crate::iana::{self, doq_error};
-use crate::message::{DnsResponse, build_query, check_echo, read_response};
-use crate::transports::doh3::Doh3Session;
-use crate::transports::doq::DoqSession;
 use http::StatusCode;
-use resolab_http::private_alpn::DNS_PREFIX;
+use resolab_dns::Doh3Session;
+use resolab_dns::ExchangeLog;
+use resolab_dns::iana::{self, doq_error};
+use resolab_dns::message::{DnsResponse, build_query, check_echo, read_response};
+use resolab_dns::{DoqSession, doq_beside_h3};
 use resolab_http::{H3_NO_ERROR, H3Client, ResponseTimes};
 use resolab_record::{
     CoalescingMode, CoverageSource, DnsTransport, Failure, SharedBecause, Speculation,
@@ -223,7 +222,7 @@ impl FetchClient {
         let speaks_http = self.options.mode != CoalescingMode::Separate
             || self.resolver.transport == DnsTransport::Doh3;
         if !speaks_http {
-            let carrier = DnsSession::Doq(DoqSession::new(quic, b""));
+            let carrier = DnsSession::Doq(DoqSession::new(quic));
             return Ok(OpenResolver {
                 http: None,
                 carrier,
@@ -232,7 +231,7 @@ impl FetchClient {
         let http = Arc::new(H3Client::open(Arc::clone(&quic)).await?);
         http.read_control().await;
         let carrier = if self.options.mode == CoalescingMode::PrivateAlpn {
-            DnsSession::Doq(DoqSession::new(quic, &DNS_PREFIX))
+            DnsSession::Doq(doq_beside_h3::session(quic))
         } else {
             DnsSession::Doh3(Doh3Session {
                 client: Arc::clone(&http),

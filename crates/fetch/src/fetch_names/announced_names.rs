@@ -2,7 +2,6 @@
 //!
 //! Without I/O. Not for: asking for the names.
 
-use crate::iana::DNS_MESSAGE;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hickory_proto::op::Message;
@@ -10,6 +9,7 @@ use hickory_proto::rr::RData;
 use hickory_proto::rr::rdata::svcb::{SvcParamKey, SvcParamValue};
 use http::header::ACCEPT;
 use http::{Method, Request};
+use resolab_dns::iana::DNS_MESSAGE;
 
 /// The private-use key of an HTTPS record (RFC 9460 section 14.3.2) listing the names a document
 /// will need: text separated by commas.

@@ -111,7 +111,7 @@ pub struct ClientArguments {
     /// Address of a resolver's host name, instead of asking the system.
     #[arg(long, value_name = "HOST=ADDRESS")]
     resolve: Vec<String>,
-    /// HTTP method of DoH queries; the default of bench is GET, like dnsperf.
+    /// HTTP method of DoH queries; the default of resolab-load is GET, like dnsperf.
     #[arg(long, value_enum, default_value = "post")]
     doh_method: DohMethodArgument,
     /// TCP Fast Open for DoTCP, DoT and DoH: data in the SYN, once the resolver gave a cookie.

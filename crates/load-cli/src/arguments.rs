@@ -1,9 +1,6 @@
-//! Arguments of `bench`, and their conversion to a plan.
+//! The arguments of `resolab-load`, and their conversion to a plan. Not for: carrying out the plan.
 
-use crate::arguments::client::{DohMethodArgument, warn_once};
-use crate::arguments::key_exchange_groups::GroupArguments;
-use crate::command_refusal::CommandRefusal;
-use clap::ValueEnum;
+use clap::{Parser, ValueEnum};
 use resolab_dns::bootstrap::GivenAddresses;
 use resolab_dns::client::tls_of;
 use resolab_dns::{ClientOptions, EdnsOptions, Padding, ResolverAddress};
@@ -12,6 +9,10 @@ use resolab_load::{
     SLOTS_MAX, SendLimit,
 };
 use resolab_record::DnsTransport;
+use resolab_terminal::VERSION;
+use resolab_terminal::arguments::client::{DohMethodArgument, KEY_LOG_HELP, warn_once};
+use resolab_terminal::arguments::key_exchange_groups::GroupArguments;
+use resolab_terminal::command_refusal::CommandRefusal;
 use resolab_transport::client::Sha256;
 use std::net::Ipv6Addr;
 use std::ops::RangeInclusive;
@@ -29,9 +30,15 @@ const RATES_PER_S: RangeInclusive<f64> = 1e-5..=1e9;
 const TIMES_S: RangeInclusive<f64> = 1e-3..=1e9;
 const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 
-/// The arguments of a load run.
+/// Puts load on a resolver, in a closed or an open loop, over any transport.
+///
+/// Standard output is text, or JSON Lines with --json; standard error is for people. Exit codes: 0
+/// done, 1 a condition of --fail was met, 2 usage, 3 bad configuration, 4 the machine lacks
+/// something, 5 the resolver was gone in mid-run, or not there, 70 internal, 127 unsupported
+/// combination, 141 the reader of standard output has gone.
 #[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Parser)]
+#[command(name = "resolab-load", version = VERSION, after_help = KEY_LOG_HELP)]
 pub struct Arguments {
     /// Resolver: udp://, tcp://, tls://, https://, h3://, quic://, a DNS stamp (sdns://), or an
     /// address.
@@ -262,7 +269,7 @@ impl Arguments {
             return self
                 .resolver
                 .clone()
-                .ok_or_else(|| CommandRefusal::usage("bench nobody"));
+                .ok_or_else(|| CommandRefusal::usage("put load on no resolver"));
         };
         let host = match server.parse::<Ipv6Addr>() {
             Ok(address) => format!("[{address}]"),
@@ -341,18 +348,11 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
-
-    #[derive(Debug, Parser)]
-    struct BenchCommandLine {
-        #[command(flatten)]
-        bench: Arguments,
-    }
 
     fn read(typed: &str) -> Result<Arguments, clap::Error> {
         let words = "bench --resolver udp://127.0.0.1 --names /dev/null".split(' ');
         let typed = words.chain(typed.split_whitespace());
-        BenchCommandLine::try_parse_from(typed).map(|line| line.bench)
+        Arguments::try_parse_from(typed)
     }
 
     fn limits(typed: &str) -> Option<(u32, u32)> {
@@ -422,16 +422,13 @@ mod tests {
     #[test]
     fn letters_are_dnsperfs() {
         let typed = "bench -s 127.0.0.1 -p 5300 -m dot -d names -q 7 -c 3 -T 2 -Q 50 -l 4";
-        let read = BenchCommandLine::try_parse_from(typed.split(' '))
-            .unwrap()
-            .bench;
+        let read = Arguments::try_parse_from(typed.split(' ')).unwrap();
         assert_eq!(read.names, Some(PathBuf::from("names")));
         let counts = (read.outstanding, read.connections, read.threads);
         assert_eq!(counts, (Some(7), Some(3), 2));
         assert_eq!((read.rate, read.duration), (Some(50.0), Some(4.0)));
         assert_eq!(read.resolver().ok().unwrap().url, "tls://127.0.0.1:5300");
-        let of =
-            |typed: &str| BenchCommandLine::try_parse_from(typed.split(' ')).map(|line| line.bench);
+        let of = |typed: &str| Arguments::try_parse_from(typed.split(' '));
         for (typed, url) in [
             ("bench -s dns.example a.test", "udp://dns.example"),
             (
@@ -449,10 +446,10 @@ mod tests {
 
     #[test]
     fn names_stand_in_a_file_or_on_the_command_line() {
-        let read = |typed: &str| BenchCommandLine::try_parse_from(typed.split(' '));
+        let read = |typed: &str| Arguments::try_parse_from(typed.split(' '));
         let named = read("bench -r udp://127.0.0.1 a.test b.test").unwrap();
-        assert_eq!(named.bench.name, ["a.test", "b.test"]);
-        let plan = named.bench.plan().ok().unwrap();
+        assert_eq!(named.name, ["a.test", "b.test"]);
+        let plan = named.plan().ok().unwrap();
         assert_eq!(plan.names.count(), 2);
         assert!(read("bench -r udp://127.0.0.1").is_err());
         assert!(read("bench -r udp://127.0.0.1 -d names a.test").is_err());

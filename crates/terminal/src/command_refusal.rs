@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 /// An exit code and a line; the line is empty when the reader has gone.
 pub struct CommandRefusal {
+    /// The exit code, one of `output`.
     pub code: u8,
     line: String,
 }
@@ -45,7 +46,7 @@ impl CommandRefusal {
         }
     }
 
-    /// Creates the refusal for a defect of resolab-core.
+    /// Creates the refusal for a defect of the program.
     pub fn internal(what: impl Display) -> Self {
         Self {
             code: output::EXIT_INTERNAL,

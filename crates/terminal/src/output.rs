@@ -1,10 +1,11 @@
 //! Writes records to standard output and one-line errors to standard error; defines the exit codes.
-//! No other module prints.
+//! No other module of any program prints.
 
 use resolab_record::{FORMAT_VERSION, Record, StartRecord};
 use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The exit code when a `--fail` condition is met.
@@ -22,7 +23,7 @@ pub const EXIT_UNSUPPORTED: u8 = 127;
 /// The exit code when the reader of standard output has gone, like `head`: the code of a shell for
 /// a program ended by SIGPIPE.
 pub const EXIT_BROKEN_PIPE: u8 = 141;
-/// The exit code for a defect of resolab-core.
+/// The exit code for a defect of the program.
 pub const EXIT_INTERNAL: u8 = 70;
 
 /// Writes a record as a line and flushes; a reader never waits for a buffer.
@@ -66,6 +67,15 @@ pub fn fail(code: u8, message: impl Display) -> ExitCode {
 
 /// Writes a message to the person at the terminal.
 pub fn note(message: impl Display) {
-    // Who read it may have gone: `eprintln!` would panic then.
-    let _ = writeln!(std::io::stderr(), "resolab-core: {message}");
+    let program = PROGRAM.get().unwrap_or(&"resolab");
+    // The reader may have gone: `eprintln!` would panic then.
+    let _ = writeln!(std::io::stderr(), "{program}: {message}");
+}
+
+/// The program's name in its messages.
+static PROGRAM: OnceLock<&str> = OnceLock::new();
+
+/// Sets the program's name in its messages, once, at the start.
+pub fn name_program(name: &'static str) {
+    PROGRAM.get_or_init(|| name);
 }
