@@ -5,20 +5,15 @@ For: `resolab doctor`. Not for: taking part (`agent`), the ability to measure (d
 
 import asyncio
 import importlib.metadata
-import importlib.util
 from pathlib import Path
 
 from resolab.errors import MachineError
-
-EXTRA = {"nats": "nats-py", "cryptography": "cryptography"}
-"""The packages of the extra `fleet`, by module."""
+from resolab.installation import check_extra
 
 
 def find_packages() -> str:
     """Return the installed packages of the extra as text; raises when missing."""
-    missing = [name for module, name in EXTRA.items() if importlib.util.find_spec(module) is None]
-    if missing:
-        raise MachineError(f"{' and '.join(missing)} not installed: pip install 'resolab[fleet]'")
+    check_extra("fleet")
     from resolab.fleet.server.process import find_program  # noqa: PLC0415 - only where nats-py is there
 
     find_program()

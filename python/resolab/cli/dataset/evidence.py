@@ -7,9 +7,12 @@ import argparse
 import json
 from dataclasses import asdict
 
+from resolab.installation import check_extra
+
 
 def run(options: argparse.Namespace) -> int:
     """Write a trial's files; print the written and missing files, and the command to view the packets."""
+    check_extra("evidence")
     from resolab.evidence import lay_out
 
     evidence = lay_out(options.dataset, options.trial, options.output)

@@ -1,17 +1,13 @@
 """Choose the action of `resolab fleet`. Not for: the action itself."""
 
 import argparse
-import importlib.util
 
-from resolab.errors import MachineError
-
-NEEDED = ("nats", "cryptography")
+from resolab.installation import check_extra
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the chosen action."""
-    if any(importlib.util.find_spec(one) is None for one in NEEDED):
-        raise MachineError("a fleet needs packages that are not installed: install resolab's wheel as resolab[fleet]")
+    check_extra("fleet")
     from resolab.cli.fleet import agent, membership, runs, serve
 
     actions = {
