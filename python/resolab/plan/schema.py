@@ -143,7 +143,7 @@ def _resolver_path() -> Schema:
 
 def _browser_builds() -> Schema:
     build = _table({"kind": {"enum": [*KINDS]}, "path": {"type": "string"}}, required=("kind", "path"))
-    return {"type": "object", "additionalProperties": False, "patternProperties": {_WHOLE_NAME: build}}
+    return {"type": "object", "propertyNames": {"pattern": _WHOLE_NAME}, "additionalProperties": build}
 
 
 def _selection() -> Schema:

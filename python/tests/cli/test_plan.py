@@ -141,7 +141,7 @@ def test_the_schema_accepts_every_plan_of_the_project(plan_file: Path) -> None:
 
 def test_the_schema_refuses_what_is_misspelt() -> None:
     plan = tomllib.loads((PROJECT_ROOT / "plans" / "browsers-quick.toml").read_text())
-    plan["factors"]["browser"] = ["safari"]
+    plan["factors"]["resolver_cache"] = ["lost"]
     plan["factors"]["h3_discvery"] = ["forced"]
     del plan["seed"]
     plan["resolver_path"]["doq"] = "tunnel"
