@@ -30,6 +30,7 @@ mod query;
 mod questions;
 mod rcode;
 mod relay;
+mod software;
 mod study;
 mod terms;
 mod trial;
@@ -78,6 +79,7 @@ pub use query::{
 pub use questions::{QuestionsHandling, QuestionsProbeRecord};
 pub use rcode::{RCODE_NAMES, rcode_text};
 pub use relay::RelayReadyRecord;
+pub use software::SoftwareRecord;
 pub use study::StudyValueRecord;
 pub use terms::{
     BrowserKind, BrowserPreset, ConnectionState, DnsTransport, DohMethod, H3Discovery,
@@ -95,7 +97,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the record format. The minor number grows with additions safe to ignore by a reader,
 /// the major number with all other changes.
-pub const FORMAT_VERSION: &str = "1.24";
+pub const FORMAT_VERSION: &str = "1.25";
 
 /// One line of output of any resolab-core command, or of a trial's file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -172,6 +174,8 @@ pub enum Record {
     StudyValue(Box<StudyValueRecord>),
     /// The circumstances of a trial over the real network.
     LiveTrial(Box<LiveTrialRecord>),
+    /// Software of the plan served a trial.
+    Software(SoftwareRecord),
     /// The last line of a trial's file.
     TrialEnd(TrialEndRecord),
 }

@@ -243,6 +243,12 @@ pub struct TrialRecord {
     /// Name of the resolver in the plan; `lab` is the lab's own resolver.
     #[serde(default = "lab")]
     pub resolver: String,
+    /// Name of the resolver's software in the plan (`[software.NAME]`); `edge` is the lab's own.
+    #[serde(default = "edge")]
+    pub resolver_software: String,
+    /// Name of the web servers' software in the plan (`[software.NAME]`); `edge` is the lab's own.
+    #[serde(default = "edge")]
+    pub web_software: String,
     /// Vantage point of the trial, as named in the plan; `lab` is the lab's client host.
     #[serde(default = "lab")]
     pub vantage_point: String,
@@ -302,6 +308,10 @@ fn one_question_each() -> QuestionPacking {
 // And before there were live trials (format 1.11 and older).
 fn lab() -> String {
     "lab".into()
+}
+// And before there was other software (format 1.24 and older).
+fn edge() -> String {
+    "edge".into()
 }
 
 /// The last line of a trial's file. A file without this line is of an unfinished trial.

@@ -54,4 +54,7 @@ pub enum TrialFlag {
     StubEnded,
     /// The gateway ended during the load.
     GatewayEnded,
+    /// The plan's own software of the trial ended by itself during the trial. The next trial
+    /// starts it again.
+    SoftwareEnded,
 }

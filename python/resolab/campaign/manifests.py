@@ -75,7 +75,7 @@ def new_manifest(plan: Plan, corpus: Corpus, command_line: Sequence[str]) -> Man
 
 def _names_files(plan: Plan) -> bool:
     own_builds = any(one.path is not None for one in plan.browser_builds.values())
-    return bool(plan.own_pages) or plan.live is not None or own_builds
+    return bool(plan.own_pages or plan.software) or plan.live is not None or own_builds
 
 
 def versions_now(plan: Plan) -> dict[str, str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import resolab
 from resolab.errors import ConfigurationError, MachineError
 from resolab.installation import checkout, find_core, read_packaged_commit
+from resolab.lab.software.identity import describe_software
 from resolab.plan import Corpus, Plan
 from resolab.store import Manifest, git_commit
 from resolab.store.manifest import ProcessStart
@@ -27,6 +28,7 @@ def describe_provenance(plan: Plan, corpus: Corpus, versions: dict[str, str]) ->
         resolab_core_sha256=_core_sha256(),
         pages_sha256=_pages_sha256(plan, corpus),
         versions={"resolab": resolab.__version__, **versions},
+        software=describe_software(plan.software),
     )
 
 
@@ -64,6 +66,8 @@ def list_differences(manifest: Manifest, now: ProcessStart) -> list[str]:
 def _facts(start: ProcessStart) -> dict[str, str]:
     facts = {f"the version of {name}": version for name, version in start.versions.items()}
     facts["the code's git commit"] = start.git_commit or "unknown"
+    for name, one in start.software.items():
+        facts[f"the program of software {name} (sha256)"] = one.program_sha256[:SHOWN_DIGITS]
     facts["the binary resolab-core (sha256)"] = (start.resolab_core_sha256 or "unknown")[:SHOWN_DIGITS]
     return facts
 

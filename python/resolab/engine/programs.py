@@ -366,8 +366,9 @@ async def run_queries(
     options: QueryOptions | None = None,
     *,
     key_log_file: FilePath | None = None,
+    host: str = "client",
 ) -> list[QueryRecord]:
-    """Ask each resolver in turn for each name from the path's client host, and return the queries' records.
+    """Ask each resolver in turn for each name from a host of the path, and return the queries' records.
 
     Without options, the first name opens a new connection with a full handshake, and further names reuse the
     connection. A query longer than its limit is a failed record like any other. Raises only when the client does not
@@ -381,7 +382,7 @@ async def run_queries(
         if isinstance(record, QueryRecord) and record.purpose is QueryPurpose.MEASURED:
             records.append(record)
 
-    command = [*enter_prefix(path_pid, "client"), str(find_core()), "query"]
+    command = [*enter_prefix(path_pid, host), str(find_core()), "query"]
     command += [*options.arguments(), *resolvers[0].arguments()]
     for resolver in resolvers:
         command += ["--resolver", resolver.url]

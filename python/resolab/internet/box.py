@@ -18,7 +18,7 @@ from resolab.engine import CoreProcess, enter_prefix, find_core
 from resolab.engine.internet import Internet
 from resolab.engine.programs import build_environment
 from resolab.errors import MachineError, ResolabError
-from resolab.internet.certificates import certify, wait_for_authority
+from resolab.internet.authority import wait_for_authority
 from resolab.internet.contacts import ContactCounter
 from resolab.internet.edges import configure_edges
 from resolab.internet.exchange_config import exchange_configuration
@@ -28,6 +28,7 @@ from resolab.internet.layout import HOME, LOCAL, BoxLayout
 from resolab.internet.server_processes import ServerHandle, list_missing_programs
 from resolab.internet.servers import ServerProgram, authoritative, recursive
 from resolab.records import EdgeLoadSite, EdgeReadyRecord, QueryRecord, Record
+from resolab.servers.certificates import certify
 
 EDGE_TIMEOUT_S = 30.0
 PRIMING_NAME = "prime.invalid"

@@ -5,7 +5,6 @@ For: the lifetime of a server. Not for: its configuration (`servers`), or resola
 
 import asyncio
 import contextlib
-import os
 import shutil
 import socket
 import time
@@ -14,12 +13,12 @@ from pathlib import Path
 
 from resolab.errors import MachineError
 from resolab.internet.servers import ServerProgram
+from resolab.servers.programs import PLACES, find_program
 
 LISTEN_TIMEOUT_S = 20.0
 END_TIMEOUT_S = 3.0
 OUTPUT = "output"
 _LOOK_EVERY_S = 0.02
-_PLACES = os.pathsep.join(["/usr/sbin", os.environ.get("PATH", os.defpath)])
 
 
 class ServerHandle:
@@ -89,20 +88,10 @@ class ServerHandle:
             await self._process.wait()
 
 
-def find_program(name: str, folder: Path) -> str:
-    """Find a program; run a copy when AppArmor confines the original path to its usual folders."""
-    found = shutil.which(name, path=_PLACES)
-    if found is None:
-        raise MachineError(f"{name} is not on this machine: scripts/setup --interop installs it")
-    if Path(f"/etc/apparmor.d/usr.sbin.{name}").exists():
-        return str(shutil.copy(found, folder / name))
-    return found
-
-
 def list_missing_programs(programs: Sequence[ServerProgram]) -> list[str]:
     """List the programs missing on this machine."""
     wanted = dict.fromkeys([*(program.command[0] for program in programs), "openssl"])
-    return [name for name in wanted if shutil.which(name, path=_PLACES) is None]
+    return [name for name in wanted if shutil.which(name, path=PLACES) is None]
 
 
 def _listens(pid: int, address: str, protocol: str, port: int) -> bool:

@@ -4,7 +4,6 @@ For: texts made from the layout and the templates beside this file; facts used i
 Not for: zone files (`zones`), the edges (`edges`), starting anything (`box`).
 """
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import msgspec
 
 from resolab.internet.layout import BoxLayout, BoxResolver, NameServer
 from resolab.internet.zones import root_hints, zone_file
+from resolab.servers.template import fill_template
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 BEHIND_ADDRESS, BEHIND_PORT = "127.0.0.1", 5353
@@ -28,7 +28,6 @@ _ZONE_FORMS = {
     "nsd": 'zone:\n  name: "{0}."\n  zonefile: "{1}"',
     "knot": '  - domain: "{0}."\n    file: "{1}"',
 }
-_WORD = re.compile(r"@[A-Z]+@")
 
 
 class ServerProgram(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,11 +127,6 @@ def _program(
 
 
 _PLACES = {"CONFIGURATION": "configuration", "HINTS": "hints", "CERTIFICATE": "certificate.pem", "KEY": "key.pem"}
-
-
-def fill_template(text: str, values: Mapping[str, str]) -> str:
-    """Replace the known words between at signs by their values."""
-    return _WORD.sub(lambda found: values.get(found[0].strip("@"), found[0]), text)
 
 
 def _make_file(origin: str) -> str:

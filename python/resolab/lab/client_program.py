@@ -7,7 +7,7 @@ The behaviour of a stub or a gateway is fixed at the start. A start takes some t
 replaced whenever a trial asks for another kind. A single browser process then serves every kind.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +46,8 @@ class ProgramSettings:
     """The gateway's settings; `None` for a stub."""
     gather_ms: int | None = None
     """The time of a stub's message waiting for more queries, in ms."""
+    address: str = layout.RESOLVER_ADDRESS
+    """The resolver's address."""
 
 
 class ClientProgramSlot:
@@ -59,9 +61,11 @@ class ClientProgramSlot:
         groups: Sequence[KeyExchangeGroup] = (),
         *,
         key_log_file: Path | None = None,
+        addresses: Mapping[str, str] | None = None,
     ) -> None:
         self._path_pid, self._ca_file, self._on_record, self._groups = path_pid, ca_file, on_record, groups
         self._key_log_file = key_log_file
+        self._addresses = addresses or {}
         self._kind: ProgramSettings | None = None
         self._standing: engine.Stub | engine.Gateway | None = None
 
@@ -71,7 +75,7 @@ class ClientProgramSlot:
 
     async def put(self, condition: Condition) -> None:
         """Start or reuse the program for the condition; a reused program has no open connection and no ticket."""
-        kind = choose_program(condition)
+        kind = choose_program(condition, self._addresses.get(condition.resolver_software, layout.RESOLVER_ADDRESS))
         if kind is None:
             return
         if self._kind != kind or not await self._is_as_new():
@@ -95,7 +99,9 @@ class ClientProgramSlot:
     async def _start(self, kind: ProgramSettings) -> engine.Stub | engine.Gateway:
         at_resolver = ConnectionSharing.RESOLVER_CONNECTION
         carries_pages = kind.gateway is not None and kind.gateway.sharing is at_resolver
-        resolver = layout.resolver(kind.dns_transport, self._ca_file, self._groups, carries_pages=carries_pages)
+        resolver = layout.resolver(
+            kind.dns_transport, self._ca_file, self._groups, carries_pages=carries_pages, address=kind.address
+        )
         if kind.gateway is None:
             return await engine.Stub.start(
                 self._path_pid,
@@ -163,14 +169,16 @@ class ClientProgramSlot:
             await standing.close()
 
 
-def choose_program(condition: Condition) -> ProgramSettings | None:
+def choose_program(condition: Condition, address: str = layout.RESOLVER_ADDRESS) -> ProgramSettings | None:
     """Return the kind of program asked by a condition's browser; `None`: the network itself."""
     match condition.resolver_path:
         case ResolverPath.NATIVE:
             return None
         case ResolverPath.STUB:
             gather_ms = GATHER_MS if condition.query_gathering is QueryGathering.ON else None
-            return ProgramSettings(condition.dns_transport, condition.requested_dns_handshake_mode, gather_ms=gather_ms)
+            return ProgramSettings(
+                condition.dns_transport, condition.requested_dns_handshake_mode, gather_ms=gather_ms, address=address
+            )
         case ResolverPath.GATEWAY:
             settings = GatewaySettings(
                 page_handshake=condition.requested_handshake_mode,

@@ -17,9 +17,14 @@ _FURTHER_NETWORKS = tuple(f"10.77.{1 << bits}.0/{24 - bits}" for bits in range(1
 """All networks of pages beyond the first network."""
 
 
-def move_resolver(profile: LinkProfile, extra_rtt_ms: float) -> LinkProfile:
-    """Move the resolver away by half of `extra_rtt_ms` in each direction, beyond the profile's distance."""
-    return profile if extra_rtt_ms == 0 else _add_addresses(profile, {RESOLVER_ADDRESS: extra_rtt_ms})
+def move_resolver(profile: LinkProfile, extra_rtt_ms: float, address: str = RESOLVER_ADDRESS) -> LinkProfile:
+    """Move the resolver away by half of `extra_rtt_ms` in each direction, beyond the profile's distance.
+
+    A resolver at another address than the edge's has the edge's distance.
+    """
+    edge_ms = 2 * _extra_one_way_ms(profile, RESOLVER_ADDRESS)
+    extra_ms = extra_rtt_ms + edge_ms - 2 * _extra_one_way_ms(profile, address)
+    return profile if extra_ms == 0 else _add_addresses(profile, {address: extra_ms})
 
 
 def move_page(profile: LinkProfile, site: PageSite) -> LinkProfile:

@@ -21,8 +21,9 @@ from resolab.lab.edge_state import AppliedEdgeState
 from resolab.lab.running_parts import RunningParts
 from resolab.lab.scratch import scratch_folder
 from resolab.lab.sites import assign_sites
+from resolab.lab.software import SoftwareRack
 from resolab.plan import Condition, Corpus, Plan, stream_seed
-from resolab.records import ConnectionSharing, LinkProfile, Record
+from resolab.records import ConnectionSharing, DnsTransport, LinkProfile, Record, TrialKind
 
 DEATH_NOTICE_S = 1.0
 """The wait for a program's end, in s: a command to a dying program may fail before the end is known."""
@@ -51,6 +52,8 @@ class Lab(RunningParts):
         self.kept = kept
         self.profiles = {name: corpus.profile(name) for name in plan.factors.profile}
         self.sites = assign_sites(corpus, plan.factors.page, plan.pages.distances)
+        self.software = SoftwareRack(plan.software)
+        self.software_addresses = layout.assign_software_addresses(plan.software)
         self.records: list[Record] = []
         """The records of path, edge and clients since the runner of trials last took or cleared them."""
 
@@ -65,6 +68,7 @@ class Lab(RunningParts):
         self.edge_state = await self._start_edge()
         self._stack.push_async_callback(self._close_edge)
         self.ca_file = Path(self.edge.ready.ca_file)
+        await self._stack.enter_async_context(self.software.at(self.path, self.ca_file))
 
     async def _start_path(self) -> engine.Path:
         return await engine.Path.start(
@@ -121,6 +125,26 @@ class Lab(RunningParts):
         """Put a condition into force at the path and at the edge."""
         await self.set_profile(condition, trial_id)
         await self.edge_state.put(condition)
+        await self.software.prepare(condition, self._list_asked(condition), self._list_names(condition))
+
+    def _list_asked(self, condition: Condition) -> list[DnsTransport]:
+        """List the transports of a trial's queries: beside a page load, all of the plan's."""
+        is_load = condition.kind is TrialKind.PAGE_LOAD
+        return list(self._plan.factors.dns_transport) if is_load else [condition.dns_transport]
+
+    def _list_names(self, condition: Condition) -> list[str]:
+        """List the names of a trial's queries by our own client."""
+        further_count = self._plan.queries.warm_count if condition.kind is TrialKind.PAGE_LOAD else 0
+        return list(self.sites[condition.page].hosts[: max(condition.names_count, 1 + further_count)])
+
+    def find_resolver_address(self, condition: Condition) -> str:
+        """Return the address of a condition's resolver."""
+        return self.software_addresses.get(condition.resolver_software, layout.RESOLVER_ADDRESS)
+
+    def build_resolver(self, condition: Condition, dns_transport: DnsTransport) -> engine.ResolverTarget:
+        """Describe a condition's resolver over a transport, for our own client."""
+        address = self.find_resolver_address(condition)
+        return layout.resolver(dns_transport, self.ca_file, self._plan.key_exchange.client, address=address)
 
     async def set_profile(self, condition: Condition, trial_id: str) -> None:
         """Set a condition's profile, with loss streams of the trial.
@@ -135,7 +159,7 @@ class Lab(RunningParts):
     def find_profile(self, condition: Condition) -> LinkProfile:
         """Return a condition's profile, with the distances of its page and of its resolver."""
         profile = move_page(self.profiles[condition.profile], self.sites[condition.page])
-        return move_resolver(profile, condition.resolver_extra_rtt_ms)
+        return move_resolver(profile, condition.resolver_extra_rtt_ms, self.find_resolver_address(condition))
 
     async def run_unless_dead(
         self, program: engine.Edge | engine.Stub | engine.Gateway, command: Awaitable[None]

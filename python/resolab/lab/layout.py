@@ -4,8 +4,9 @@ For: the only place for the addresses of pages. Not for: starting anything.
 """
 
 import enum
+import ipaddress
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from resolab.records import DnsTransport, HttpVersion, KeyExchangeGroup, TicketP
 from resolab.toml_text import key_lines
 
 RESOLVER_ADDRESS = "10.77.0.1"
+SOFTWARE_NETWORK = "10.77.255.0/24"
+"""The network of a plan's own software: the last network of pages' addresses, unused below 64,000 names."""
 HTTPS_PORT = 443
 FIRST_NETWORK = "10.77.1.0/24"
 """The network of the pages' addresses, as named in a profile's `far` networks."""
@@ -116,17 +119,28 @@ def site_address(number: int) -> str:
     return f"10.77.{network + 2}.{host + 1}"
 
 
+def assign_software_addresses(names: Iterable[str]) -> dict[str, str]:
+    """Give each software of a plan an address, in the plan's order."""
+    hosts = ipaddress.IPv4Network(SOFTWARE_NETWORK).hosts()
+    return {name: str(address) for name, address in zip(names, hosts, strict=False)}
+
+
 def resolver(
-    dns_transport: DnsTransport, ca_file: Path, groups: Sequence[KeyExchangeGroup] = (), *, carries_pages: bool = False
+    dns_transport: DnsTransport,
+    ca_file: Path,
+    groups: Sequence[KeyExchangeGroup] = (),
+    *,
+    carries_pages: bool = False,
+    address: str = RESOLVER_ADDRESS,
 ) -> ResolverTarget:
-    """Describe the edge as a resolver over a transport, with the offered key exchange groups.
+    """Describe a resolver over a transport, with the offered key exchange groups: the edge, or another at an address.
 
     When its connections carry pages, DoQ uses HTTP/3's port: by the private ALPN.
     """
     at_https = carries_pages and dns_transport is DnsTransport.DOQ
     name = f"{RESOLVER_NAME}:{HTTPS_PORT}" if at_https else RESOLVER_NAME
-    url = find_facts(dns_transport).url(name=name, address=RESOLVER_ADDRESS)
-    return ResolverTarget(url=url, name=RESOLVER_NAME, address=RESOLVER_ADDRESS, ca_file=ca_file, groups=tuple(groups))
+    url = find_facts(dns_transport).url(name=name, address=address)
+    return ResolverTarget(url=url, name=RESOLVER_NAME, address=address, ca_file=ca_file, groups=tuple(groups))
 
 
 def edge_configuration(

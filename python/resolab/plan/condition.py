@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from resolab.plan.browser_builds import STOCK_BROWSERS, BrowserBuild, BrowserBuilds
 from resolab.plan.factor import ConditionLevels, Factor, FactorOptions, FactorSubject, read_factors
 from resolab.plan.live.settings import LAB
+from resolab.plan.software.settings import EDGE
 from resolab.protocols import OVER_HTTP, WITHOUT_CONNECTION, has_handshake
 from resolab.records import (
     AnswerPush,
@@ -37,6 +38,7 @@ _EXCHANGE = frozenset({TrialKind.EXCHANGE})
 _STUDY = frozenset({TrialKind.STUDY})
 _EXCHANGE_OR_STUDY = _EXCHANGE | _STUDY
 _LOAD_OR_FETCH = frozenset({TrialKind.PAGE_LOAD, TrialKind.FETCH})
+_ALL_BUT_STUDY = EVERY_KIND - _STUDY
 _ALL_BUT_FETCH = EVERY_KIND - {TrialKind.FETCH}
 
 
@@ -223,6 +225,8 @@ class Condition:
     """The circumstances within which a study compares its arms, in the study's own words."""
     resolver: Annotated[str, FactorOptions(subject=FactorSubject.RESOLVER)] = LAB
     """The resolver's name in a live plan."""
+    resolver_software: Annotated[str, FactorOptions(subject=FactorSubject.RESOLVER, kinds=_ALL_BUT_STUDY)] = EDGE
+    """The resolver's program in the lab: the edge, or a name of the plan's `[software]`."""
     named: tuple[str, ...] = ()
     """The optional factors named by the plan, and therefore present in the identifier."""
     kind: TrialKind = TrialKind.PAGE_LOAD

@@ -50,6 +50,8 @@ from resolab.plan.settings import (
     read_table,
     read_value,
 )
+from resolab.plan.software import EDGE, Software
+from resolab.plan.software.table import read_software
 from resolab.plan.study import PlannedStudy, check_study_factors, find_study_levels, read_study
 from resolab.plan.support import (
     check_baselines,
@@ -169,6 +171,7 @@ def _build_plan(top: PlanSection, corpus: Corpus | None, *, live: LiveSettings |
         design=design,
         live=live,
         browser_builds=builds,
+        software=_read_software(top, factors, given["base"], at_hand=corpus is not None),
         **given,
         **_settings(top, list_outcome_names(kind, study)),
     )
@@ -176,6 +179,12 @@ def _build_plan(top: PlanSection, corpus: Corpus | None, *, live: LiveSettings |
     plan = replace(plan, comparison_rules=tuple(read_comparison(one, plan) for one in top.tables("comparison")))
     outcomes = list_outcome_names(kind, study)
     return replace(plan, expectations=tuple(read_expectation(one, plan, outcomes) for one in top.tables("expect")))
+
+
+def _read_software(top: PlanSection, factors: Factors, base: Path, *, at_hand: bool) -> Mapping[str, Software]:
+    """Read the tables of the software among the levels."""
+    names = [name for name in factors.levels["resolver_software"] if name != EDGE]
+    return read_software(top.section("software", required=False), names, base, at_hand=at_hand)
 
 
 def _table(text: str, source: str) -> Mapping[str, Any]:

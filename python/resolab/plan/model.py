@@ -33,6 +33,7 @@ from resolab.plan.settings import (
     StopSettings,
     Unit,
 )
+from resolab.plan.software.settings import Software
 from resolab.plan.study import PlannedStudy
 from resolab.records import DnsTransport, ResolverPath, TrialKind
 
@@ -90,6 +91,8 @@ class Plan:
     """The live settings of a plan for the real network."""
     browser_builds: BrowserBuilds = field(default_factory=lambda: STOCK_BROWSERS)
     """The stock browsers and the plan's own builds (`[browser.NAME]`), by name."""
+    software: Mapping[str, Software] = field(default_factory=dict)
+    """The plan's own software by name, as far as its factors name it."""
     at: str = LAB
     """The vantage point of a lab plan's run; no key of the file, for a plan is the same everywhere (`vantage`)."""
 

@@ -31,6 +31,7 @@ from resolab.plan.settings import (
     Unit,
     describe_setting,
 )
+from resolab.plan.software.table import software_schema
 from resolab.records import DnsTransport, TrialKind
 
 Schema = dict[str, Any]
@@ -70,6 +71,7 @@ def plan_schema() -> Schema:
                 "resolver": _settings(ResolverSettings),
                 "edge": _settings(EdgeSettings),
                 "queries": _settings(QuerySettings),
+                "software": software_schema(),
                 "key_exchange": _table(key_exchange_schema()),
                 "analysis": _settings(Analysis),
                 "limits": _settings(Limits),

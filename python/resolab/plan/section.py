@@ -41,6 +41,13 @@ class PlanSection:
             self.fail(key, f"must be a text, not {value!r}")
         return value
 
+    def texts(self, key: str) -> list[str]:
+        """Take a list of non-empty strings, at least one; strings may repeat."""
+        value = self._take(key)
+        if not isinstance(value, list) or not value or not all(isinstance(one, str) and one for one in value):
+            self.fail(key, f"must be a list of texts, not {value!r}")
+        return list(value)
+
     def integer(self, key: str, *, low: int, high: int, default: object = MISSING) -> int:
         """Take a whole number within [low, high]; required without a default."""
         value = self._take(key, default)

@@ -5,17 +5,19 @@ For: refusing a plan before its run, in one line with the exclusion to add. Not 
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from resolab.errors import ConfigurationError
 from resolab.plan.analysis import Estimand
 from resolab.plan.comparison import ComparisonKind
-from resolab.plan.condition import DECLARED, Baseline, Condition, list_needed_factors
+from resolab.plan.condition import Baseline, Condition, list_needed_factors
 from resolab.plan.expectation import ExpectationKind
 from resolab.plan.factors import NAMED_ORDER, Selection, format_level, list_allowed_words, selects
+from resolab.plan.impossible import ImpossibleLevels
 from resolab.plan.model import Plan
 from resolab.plan.preset_levels import read_presets
 from resolab.plan.settings import DecisionCriterion, StopRule, StopSettings
+from resolab.plan.software.rules import find_unjudged
 from resolab.plan.study import find_study
 from resolab.protocols import (
     OVER_HTTP,
@@ -35,33 +37,6 @@ from resolab.records import (
     TrialKind,
 )
 from resolab.toml_text import value_text
-
-
-@dataclass(frozen=True, slots=True)
-class ImpossibleLevels:
-    """Impossible conditions with their reason."""
-
-    levels: Selection
-    reason: str
-    only_kind: TrialKind | None = None
-    """The only kind of trial with the rule; `None`: every kind with all factors of the rule."""
-    browsers: tuple[BrowserKind, ...] = ()
-    """The only kinds of browser with the rule; empty: every kind."""
-
-    @property
-    def factors(self) -> tuple[str, ...]:
-        """The factors of the rule."""
-        return (*(["browser"] if self.browsers else []), *self.levels)
-
-    def forbids(self, condition: Condition) -> bool:
-        """Return True for an impossible condition."""
-        if self.only_kind not in (None, condition.kind):
-            return False
-        if not all(DECLARED[factor].belongs_to(condition.kind) for factor in self.factors):
-            return False
-        if self.browsers and condition.browser_kind not in self.browsers:
-            return False
-        return selects(self.levels, condition)
 
 
 def _join_names(transports: Sequence[str], joint: str) -> str:
@@ -274,6 +249,11 @@ def impossible(condition: Condition) -> ImpossibleLevels | None:
     return next((one for one in IMPOSSIBLE if one.forbids(condition)), None)
 
 
+def _find_fault(plan: Plan, condition: Condition) -> ImpossibleLevels | None:
+    """Find out why a condition of a plan cannot be: in any plan, or with the plan's own software."""
+    return impossible(condition) or find_unjudged(plan.software, condition)
+
+
 def check_combinations(source: str, plan: Plan) -> None:
     """Fail for impossible conditions, with every reason at once, and for a plan without any condition left."""
     conditions = plan.conditions()
@@ -281,7 +261,7 @@ def check_combinations(source: str, plan: Plan) -> None:
         raise ConfigurationError(f"{source}: exclude: leaves no condition; exclude less")
     firsts: dict[str, tuple[Condition, ImpossibleLevels]] = {}
     for condition in conditions:
-        found = impossible(condition)
+        found = _find_fault(plan, condition)
         if found is not None:
             firsts.setdefault(f"{_find_key(condition, found)}: {_way_out(plan, found)}", (condition, found))
     problems = [
@@ -321,8 +301,9 @@ def _narrow(plan: Plan, found: ImpossibleLevels) -> dict[str, list[str]]:
 
 def exclusions_needed(plan: Plan) -> list[tuple[Selection, str]]:
     """List the necessary exclusions of a plan, with the reasons; omit faults without a mending exclusion."""
-    found = {id(rule): rule for rule in map(impossible, plan.conditions()) if rule is not None}
-    needed = ((_narrow(plan, rule), rule.reason) for rule in found.values())
+    found = [rule for one in plan.conditions() if (rule := _find_fault(plan, one)) is not None]
+    different = {(rule.reason, *rule.levels.items()): rule for rule in found}
+    needed = ((_narrow(plan, rule), rule.reason) for rule in different.values())
     return [(levels, reason) for levels, reason in needed if levels]
 
 

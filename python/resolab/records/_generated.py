@@ -5,7 +5,7 @@ import enum
 import msgspec
 
 
-FORMAT_VERSION = "1.24"
+FORMAT_VERSION = "1.25"
 
 
 class AddressProof(enum.StrEnum):
@@ -1766,6 +1766,16 @@ class ResourceRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
     content_type: str | None = None
 
 
+class SoftwareRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="software"):
+    """The work of a resolver or web server of the plan (`[software.NAME]`) during a trial."""
+
+    name: str
+    restarts_count: int
+    processor_time_ns: int | None = None
+    memory_bytes: int | None = None
+    last_words: list[str] | None = None
+
+
 class StartRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="start"):
     """The first line of every stream:
 
@@ -1875,6 +1885,8 @@ class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     study_arm: str | None = None
     study_case: str | None = None
     resolver: str = "lab"
+    resolver_software: str = "edge"
+    web_software: str = "edge"
     vantage_point: str = "lab"
     monotonic_ns: int
     wall_time_unix_ns: int
@@ -1913,6 +1925,7 @@ Record = (
     | QuestionsProbeRecord
     | RelayReadyRecord
     | ResourceRecord
+    | SoftwareRecord
     | StartRecord
     | StubReadyRecord
     | StudyValueRecord
@@ -1966,6 +1979,7 @@ class TrialFlag(enum.StrEnum):
     EDGE_ENDED = "edge_ended"
     STUB_ENDED = "stub_ended"
     GATEWAY_ENDED = "gateway_ended"
+    SOFTWARE_ENDED = "software_ended"
 
 
 TRIAL_FLAG_MEANINGS: dict[str, str] = {
@@ -1988,4 +2002,5 @@ TRIAL_FLAG_MEANINGS: dict[str, str] = {
     TrialFlag.EDGE_ENDED: "The edge ended during the load.",
     TrialFlag.STUB_ENDED: "The stub ended during the load.",
     TrialFlag.GATEWAY_ENDED: "The gateway ended during the load.",
+    TrialFlag.SOFTWARE_ENDED: "The plan's own software of the trial ended by itself during the trial. The next trial starts it again.",
 }

@@ -31,6 +31,7 @@ from resolab.records import (
     PingRecord,
     QueryRecord,
     ResourceRecord,
+    SoftwareRecord,
     StudyValueRecord,
     TrialEndRecord,
     TrialRecord,
@@ -56,11 +57,12 @@ TABLES: Mapping[str, type[msgspec.Struct]] = {
     "gateway_speculations": GatewaySpeculationRecord,
     "fetches": FetchRecord,
     "study_values": StudyValueRecord,
+    "software": SoftwareRecord,
 }
 SINCE = (
     dict.fromkeys(("pings", "live_trials"), (1, 12))
     | dict.fromkeys(("gateway_legs", "gateway_connections", "gateway_requests", "gateway_speculations"), (1, 13))
-    | {"fetches": (1, 22), "study_values": (1, 23)}
+    | {"fetches": (1, 22), "study_values": (1, 23), "software": (1, 23)}
 )
 """Tables added by later format versions, by version; in older datasets these tables are empty."""
 ALWAYS_PUBLISHED = ("trials", "page_loads")

@@ -127,6 +127,22 @@ class MergedRun(msgspec.Struct, kw_only=True, frozen=True):
     status: RunStatus
 
 
+class SoftwareEntry(msgspec.Struct, kw_only=True, frozen=True):
+    """One software of the plan (`[software.NAME]`), from format 1.23 on."""
+
+    program: str
+    """The path of the program."""
+    program_sha256: str
+    version: str | None = None
+    """The first line of the program's words about its version; `None`: it was not asked, or did not tell."""
+    template: str | None = None
+    cache: str
+    """The cache at the begin of a trial: `warm` or `cold`."""
+    transports: list[str]
+    configuration: str
+    """The configuration with placeholders."""
+
+
 class ProcessStart(msgspec.Struct, kw_only=True, frozen=True):
     """The programs and pages of trials, from one start of a run's process to the next."""
 
@@ -139,6 +155,8 @@ class ProcessStart(msgspec.Struct, kw_only=True, frozen=True):
     """Hash of every page of the plan: names and contents of all files in the page's folder."""
     versions: dict[str, str] = {}
     """Versions of resolab, resolab-core and every browser, by name."""
+    software: dict[str, SoftwareEntry] = {}
+    """The plan's own software, by name."""
 
 
 class LiveSiteEntry(msgspec.Struct, kw_only=True, frozen=True):
@@ -180,7 +198,7 @@ class Manifest(msgspec.Struct, kw_only=True, frozen=True):
     """The name of the plan."""
     plan_text: str
     plan_folder: str | None = None
-    """The folder for relative paths of the plan's own pages; `None` without own pages."""
+    """The folder for relative paths of the plan's own pages and software; `None` without both."""
     seed: int
     blocks: int
     profiles: list[LinkProfile]

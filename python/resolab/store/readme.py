@@ -28,6 +28,7 @@ _TABLE_WORDS = {
     "gateway_connections": "one connection of the gateway to a server",
     "gateway_requests": "one request that passed the gateway, and which connection it went on",
     "gateway_speculations": "a document asked for in the flight of its name's query, and what became of it",
+    "software": "processor time and memory of the plan's own software during one trial",
     "live_trials": "how one live trial was carried out, and whom it contacted",
 }
 _OF_THE_LAB = (

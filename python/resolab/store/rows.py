@@ -46,6 +46,7 @@ class ExchangeRow(msgspec.Struct, kw_only=True, frozen=True):
     resolver_extra_rtt_ms: float
     resolver_cache: str
     resolver: str
+    resolver_software: str
     dns_transport: str
     requested_handshake_mode: str
     handshake_mode: str | None

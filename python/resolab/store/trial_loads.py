@@ -53,6 +53,7 @@ class TrialLoadRow(msgspec.Struct, kw_only=True, frozen=True):
     resolver_extra_rtt_ms: float
     resolver_cache: str
     resolver: str
+    resolver_software: str
     browser_preset: str | None
     connection_sharing: str
     speculation: str
@@ -75,6 +76,7 @@ class ResolverRow(msgspec.Struct, kw_only=True, frozen=True):
     resolver_extra_rtt_ms: float
     resolver_cache: str
     resolver: str
+    resolver_software: str
 
 
 def trial_loads(dataset: Dataset) -> list[TrialLoadRow]:

@@ -34,6 +34,7 @@ FACTORS = (
     "study_arm",
     "study_case",
     "resolver",
+    "resolver_software",
 )
 """The names of all factors, as in `resolab.plan.factors`; `--help` does not wait for this import."""
 

@@ -93,7 +93,7 @@ def _take_decisive_factors(top: PlanSection, table: Mapping[str, Any]) -> dict[s
 
 
 def _refuse_the_labs(top: PlanSection, table: Mapping[str, Any], *, at_hand: bool) -> None:
-    for key in ("pages", "resolver", "edge"):
+    for key in ("pages", "resolver", "edge", "software"):
         if key in table:
             top.fail(key, "is a lab's; a live plan has [sites] and [resolvers.NAME]")
     if "browser" in table:

@@ -15,6 +15,7 @@ import numpy as np
 from resolab.errors import ConfigurationError
 from resolab.plan.factor import FactorSubject
 from resolab.plan.factors import select_factors
+from resolab.plan.software import EDGE
 from resolab.plots import transport_label
 from resolab.plots.difference_cdfs import DifferenceCurve, SharePoint
 from resolab.plots.save import Value
@@ -91,7 +92,7 @@ def _twice(one: TrialLoadRow, other: TrialLoadRow) -> ConfigurationError:
 
 
 def _configuration(row: TrialLoadRow, further: FurtherLevels) -> Configuration:
-    resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver)
+    resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver, row.resolver_software)
     return Configuration(row.dns_transport, resolver, further.read_levels(row), (row.browser, row.browser_preset))
 
 
@@ -158,5 +159,6 @@ def list_levels(side: str, configuration: Configuration) -> dict[str, Value]:
         f"{side}_resolver_extra_rtt_ms": configuration.resolver.extra_rtt_ms,
         f"{side}_resolver_cache": configuration.resolver.cache,
         **({} if configuration.resolver.name == LAB else {f"{side}_resolver": configuration.resolver.name}),
+        **({} if configuration.resolver.software == EDGE else {f"{side}_software": configuration.resolver.software}),
         f"{side}_further_levels": ", ".join(configuration.further),
     }

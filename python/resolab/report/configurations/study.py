@@ -47,7 +47,7 @@ class ConfigurationStudy:
     def resolvers(self) -> list[Resolver]:
         """Resolver distances and cache states in the dataset, near before far."""
         found = (
-            Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver)
+            Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver, row.resolver_software)
             for row in trial_resolvers(self.dataset)
         )
         return sorted(found, key=lambda one: one.place)

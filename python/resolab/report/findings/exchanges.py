@@ -61,7 +61,7 @@ def exchange_results(plan: Plan, dataset: Dataset, rtt_ms: Mapping[str, float]) 
 def _summarise_rows(rows: Sequence[ExchangeRow], rtt_ms: Mapping[str, float], level: float) -> list[ExchangeResult]:
     groups: dict[ExchangeKey, list[ExchangeRow]] = {}
     for row in rows:
-        resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver)
+        resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver, row.resolver_software)
         key = ExchangeKey(row.profile, resolver, row.dns_transport, row.requested_handshake_mode)
         groups.setdefault(key, []).append(row)
     return [_row_result(key, group, rtt_ms[key.profile], level) for key, group in groups.items()]
@@ -96,7 +96,8 @@ def _summarise_distributions(dataset: Dataset, rtt_ms: Mapping[str, float], leve
 
 
 def _key(one: QueryDistribution) -> ExchangeKey:
-    resolver = Resolver(float(one.key["resolver_extra_rtt_ms"]), one.key["resolver_cache"], one.key["resolver"])
+    levels = one.key["resolver_cache"], one.key["resolver"], one.key["resolver_software"]
+    resolver = Resolver(float(one.key["resolver_extra_rtt_ms"]), *levels)
     return ExchangeKey(one.key["profile"], resolver, one.key["dns_transport"], one.key["requested_handshake_mode"])
 
 
@@ -149,6 +150,7 @@ def _result(
         resolver_extra_rtt_ms=key.resolver.extra_rtt_ms,
         resolver_cache=key.resolver.cache,
         resolver=key.resolver.name,
+        resolver_software=key.resolver.software,
         rtt_ms=rtt,
         dns_transport=key.dns_transport,
         requested_handshake_mode=key.requested_handshake_mode,

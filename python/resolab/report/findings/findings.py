@@ -202,6 +202,7 @@ class ExchangeResult:
     resolver_extra_rtt_ms: float
     resolver_cache: str
     resolver: str
+    resolver_software: str
     rtt_ms: float
     """The round-trip time to the resolver: the access link's plus the part beyond."""
     dns_transport: str

@@ -6,6 +6,7 @@ For: distinguishing them, and labelling their differences. Not for: numbers.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from resolab.plan.software import EDGE
 from resolab.report.findings.findings import ExchangeResult
 
 LAB = "lab"
@@ -20,15 +21,19 @@ class Resolver:
     extra_rtt_ms: float
     cache: str
     name: str = LAB
+    software: str = EDGE
+    """The program, in the lab: the edge or a name of the plan's own software."""
 
     @property
-    def place(self) -> tuple[float, int, str]:
-        """The sort key: near before far, hit before miss, then by name."""
-        return self.extra_rtt_ms, _CACHE_ORDER.index(self.cache), self.name
+    def place(self) -> tuple[float, int, str, bool, str]:
+        """The sort key: near before far, hit before miss, then by name, the edge before other software."""
+        return self.extra_rtt_ms, _CACHE_ORDER.index(self.cache), self.name, self.software != EDGE, self.software
 
     def label(self, among: Sequence["Resolver"]) -> str:
         """Return a label of the differences among resolvers, empty for a single resolver."""
         parts = [self.name] if len({one.name for one in among}) > 1 else []
+        if several_programs(among):
+            parts.append(self.software)
         if several_distances(among):
             parts.append(f"resolver +{self.extra_rtt_ms:g} ms")
         if several_caches(among):
@@ -46,9 +51,14 @@ def several_caches(among: Iterable[Resolver]) -> bool:
     return len({one.cache for one in among}) > 1
 
 
+def several_programs(among: Iterable[Resolver]) -> bool:
+    """Return True when resolvers have more than one program."""
+    return len({one.software for one in among}) > 1
+
+
 def make_resolver(one: ExchangeResult) -> Resolver:
     """Return the resolver of exchanges."""
-    return Resolver(one.resolver_extra_rtt_ms, one.resolver_cache, one.resolver)
+    return Resolver(one.resolver_extra_rtt_ms, one.resolver_cache, one.resolver, one.resolver_software)
 
 
 def list_resolvers(exchanges: Iterable[ExchangeResult]) -> list[Resolver]:

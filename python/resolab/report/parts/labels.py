@@ -86,5 +86,5 @@ _OF_THE_LAB = frozenset(OPTIONAL_FACTORS) - frozenset(LEVELS)
 
 def _level(factor: str, condition: Condition) -> str:
     word = format_level(getattr(condition, factor), factor)
-    # Names of resolvers, and the words of studies, stand for themselves.
+    # Names of resolvers and of software, and the words of studies, stand for themselves.
     return word if factor in FREE_NAMES else level_label(factor, word)

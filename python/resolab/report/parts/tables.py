@@ -12,7 +12,7 @@ from resolab.protocols import has_handshake
 from resolab.records import TRIAL_FLAG_MEANINGS, PageFailure
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings
-from resolab.report.findings.resolvers import list_resolvers, several_caches, several_distances
+from resolab.report.findings.resolvers import list_resolvers, several_caches, several_distances, several_programs
 from resolab.report.parts.failure_columns import FailureColumn, find_failure_columns
 from resolab.stats import Estimate
 
@@ -126,8 +126,8 @@ def _name_browser(one: "HandshakeRow") -> str:
 def exchange_table(findings: Findings) -> Table:
     """List the cold DNS exchanges against the closed form, separately for each resolver."""
     among = list_resolvers(findings.exchanges)
-    distances, caches = several_distances(among), several_caches(among)
-    resolver = (*(("resolver beyond the link",) * distances), *(("cache",) * caches))
+    distances, caches, programs = several_distances(among), several_caches(among), several_programs(among)
+    resolver = (*(("software",) * programs), *(("resolver beyond the link",) * distances), *(("cache",) * caches))
     columns = (
         "profile", *resolver, "transport", "handshake", "n", "failed", "median ms", "RTT ms", "round trips k",
         "median / RTT", "c = median - k x RTT, ms", "method",
@@ -135,6 +135,7 @@ def exchange_table(findings: Findings) -> Table:
     rows = [
         (
             one.profile,
+            *((one.resolver_software,) * programs),
             *((f"+{one.resolver_extra_rtt_ms:g} ms",) * distances),
             *((one.resolver_cache,) * caches),
             transport_label(one.dns_transport),

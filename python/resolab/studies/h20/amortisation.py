@@ -106,7 +106,7 @@ def amortisations(study: QueryStudy) -> list[AmortisationCosts]:
     profiles = list(study.profiles)
     groups: dict[tuple[str, Resolver], list[QueryCostRow]] = {}
     for row in study.costs:
-        resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver)
+        resolver = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver, row.resolver_software)
         groups.setdefault((row.profile, resolver), []).append(row)
     ordered = sorted(groups, key=lambda key: (profiles.index(key[0]), study.resolvers.index(key[1])))
     found = (_paid(study, *key, groups[key], transport) for key in ordered for transport in list(DNS_TRANSPORTS)[1:])

@@ -200,7 +200,7 @@ def _mean_costs(study: H20Study, one: Do53Difference) -> tuple[float, float, flo
     rows = [
         row
         for row in study.costs
-        if (row.profile, Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver))
+        if (row.profile, Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver, row.resolver_software))
         == (one.profile, one.configuration.resolver)
     ]
     do53 = [row for row in rows if row.dns_transport == "doudp"]

@@ -76,6 +76,7 @@ class QueryCostRow(msgspec.Struct, kw_only=True, frozen=True):
     resolver_extra_rtt_ms: float
     resolver_cache: str
     resolver: str
+    resolver_software: str
     dns_transport: str
     connection: str
     batch: int
@@ -99,6 +100,7 @@ class ExchangeMedianRow(msgspec.Struct, kw_only=True, frozen=True):
     resolver_extra_rtt_ms: float
     resolver_cache: str
     resolver: str
+    resolver_software: str
     dns_transport: str
     n: int
     median_ms: float

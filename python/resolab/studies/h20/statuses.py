@@ -35,7 +35,7 @@ def _counts(study: H20Study) -> dict[Key, Counter[H20Status]]:
     own = [one for one in found if one.replicate == 1 and one.profile in study.profiles]
     further = FurtherLevels(own)
     for one in own:
-        resolver = Resolver(one.resolver_extra_rtt_ms, str(one.resolver_cache), one.resolver)
+        resolver = Resolver(one.resolver_extra_rtt_ms, str(one.resolver_cache), one.resolver, one.resolver_software)
         key = (resolver, one.profile, str(one.dns_transport), further.read_levels(one))
         counts.setdefault(key, Counter()).update(found[one])
     return counts

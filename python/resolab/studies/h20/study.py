@@ -74,7 +74,7 @@ class H20Study(ConfigurationStudy):
     def exchange_median_ms(self, profile: str, resolver: Resolver, dns_transport: str) -> float | None:
         """Return the median exchange of a transport on an open connection, or of Do53."""
         for row in self.exchange_medians:
-            at = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver)
+            at = Resolver(row.resolver_extra_rtt_ms, row.resolver_cache, row.resolver, row.resolver_software)
             if (row.profile, at, row.dns_transport) == (profile, resolver, dns_transport):
                 return row.median_ms
         return None
@@ -127,7 +127,9 @@ class ResponseTimes:
         key: Mapping[str, str] = distribution.key
         return cls(
             profile=key["profile"],
-            resolver=Resolver(float(key["resolver_extra_rtt_ms"]), key["resolver_cache"], key["resolver"]),
+            resolver=Resolver(
+                float(key["resolver_extra_rtt_ms"]), key["resolver_cache"], key["resolver"], key["resolver_software"]
+            ),
             dns_transport=key["dns_transport"],
             requested_handshake_mode=key["requested_handshake_mode"],
             connection=key["connection"],

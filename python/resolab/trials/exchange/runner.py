@@ -9,7 +9,6 @@ over the same connection; the first round is its warm-up.
 
 from resolab import engine
 from resolab.engine import QueryOptions
-from resolab.lab import layout
 from resolab.plan import Condition
 from resolab.records import ConnectionState, HandshakeMode, QueryPurpose, QuestionPacking, Record, TrialFlag
 from resolab.trials.client_runner import ClientRunner
@@ -22,7 +21,7 @@ class ExchangeRunner(ClientRunner):
     async def run_client(self, condition: Condition) -> tuple[list[Record], list[TrialFlag], bool]:
         """Query a condition's names in a new client process."""
         lab, count = self.lab, condition.names_count
-        resolver = layout.resolver(condition.dns_transport, lab.ca_file, self.plan.key_exchange.client)
+        resolver = lab.build_resolver(condition, condition.dns_transport)
         found = await engine.run_queries(
             lab.path.ready.pid,
             [resolver],

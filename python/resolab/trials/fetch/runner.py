@@ -9,7 +9,6 @@ Each trial has its own client process, so no connection, ticket or address token
 from resolab import engine
 from resolab.engine import FetchOptions
 from resolab.errors import ResolabError
-from resolab.lab import layout
 from resolab.plan import Condition
 from resolab.records import (
     CoalescingMode,
@@ -30,7 +29,7 @@ class FetchRunner(ClientRunner):
     async def run_client(self, condition: Condition) -> tuple[list[Record], list[TrialFlag], bool]:
         """Fetch a condition's document in a new client process."""
         lab, site = self.lab, self.lab.sites[condition.page]
-        resolver = layout.resolver(condition.dns_transport, lab.ca_file, self.plan.key_exchange.client)
+        resolver = lab.build_resolver(condition, condition.dns_transport)
         found = await engine.run_fetch(
             lab.path.ready.pid, resolver, site.url, choose_options(condition), key_log_file=lab.keeper.key_log_file
         )

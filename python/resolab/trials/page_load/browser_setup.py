@@ -5,7 +5,7 @@ commands to the edge (`edge_state`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from resolab import engine
@@ -20,6 +20,7 @@ from resolab.plan import RESOLVER_NAME, Condition
 from resolab.plan.condition import sends_doh
 from resolab.plan.factors import applies
 from resolab.plan.preset_levels import browser_looks_up
+from resolab.plan.software import EDGE
 from resolab.protocols import OVER_HTTP, find_facts
 from resolab.records import (
     BrowserKind,
@@ -57,6 +58,8 @@ class BrowserSetup:
     name_resolution: NameResolution
     doh_method: DohMethod | None
     browser_preset: BrowserPreset | None = None
+    resolver_software: str = EDGE
+    """The software asked by the browser itself; behind a stub or gateway always the edge's name."""
 
 
 def choose_way(condition: Condition) -> BrowserSetup:
@@ -73,6 +76,7 @@ def choose_way(condition: Condition) -> BrowserSetup:
         name_resolution=condition.name_resolution,
         doh_method=condition.doh_method if applies("doh_method", condition) else None,
         browser_preset=condition.browser_preset,
+        resolver_software=condition.resolver_software if native else EDGE,
     )
 
 
@@ -133,6 +137,8 @@ class TestbedPaths:
     hosts_file: Path
     """The hosts file with the resolver's name, so the name needs no query."""
     hosts_without_h3: frozenset[str] = frozenset()
+    software_addresses: Mapping[str, str] = field(default_factory=dict)
+    """The addresses of the plan's own software."""
     kept: KeptFolders = NOTHING_KEPT
     key_log_file: Path | None = None
     """The file for the browsers' secrets."""
@@ -165,18 +171,20 @@ def _netlog_file(way: BrowserSetup, surroundings: TestbedPaths, start_number: in
     if folder is None or way.kind is BrowserKind.FIREFOX:
         return None
     own_name = None if way.binary is None else way.browser
-    levels = [own_name, way.resolver_path, way.dns_transport, way.http_version, way.browser_preset]
+    software = None if way.resolver_software == EDGE else way.resolver_software
+    levels = [own_name, way.resolver_path, way.dns_transport, way.http_version, way.browser_preset, software]
     words = ".".join(str(level) for level in levels if level is not None)
     return folder / f"{start_number:04}.{words}.json"
 
 
 def build_prefix(way: BrowserSetup, surroundings: TestbedPaths) -> list[str]:
     """Return the prefix placing the browser in the path's client host with its name server."""
-    asks_edge = way.resolver_path is ResolverPath.NATIVE
+    is_native = way.resolver_path is ResolverPath.NATIVE
+    resolver_address = surroundings.software_addresses.get(way.resolver_software, layout.RESOLVER_ADDRESS)
     return engine.enter_prefix(
         surroundings.path_pid,
         "client",
-        nameserver=layout.RESOLVER_ADDRESS if asks_edge else layout.STUB_ADDRESS,
+        nameserver=resolver_address if is_native else layout.STUB_ADDRESS,
         hosts_file=surroundings.hosts_file if _doh(way) else None,
     )
 

@@ -5,12 +5,13 @@ a trial differing from its request is kept and flagged.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from resolab.browser import PageLoad
-from resolab.lab.layout import PageSite
+from resolab.lab.layout import RESOLVER_ADDRESS, PageSite
 from resolab.plan import Condition
 from resolab.plan.pages.serving import Serving
+from resolab.plan.software import EDGE
 from resolab.protocols import has_handshake
 from resolab.records import (
     ConnectionRecord,
@@ -18,6 +19,7 @@ from resolab.records import (
     ConnectionState,
     DiscardedBecause,
     DnsFailure,
+    EdgeQueryRecord,
     EdgeRequestRecord,
     GatewaySpeculationRecord,
     HandshakeMode,
@@ -41,6 +43,8 @@ from resolab.trials.page_load.lookup import (
     judge_state,
     page_lookup,
     read_name,
+    stub_dns_failure,
+    stub_lookup,
 )
 
 OK, NOT_MODIFIED = 200, 304
@@ -79,20 +83,49 @@ class LoadJudgement:
 
 
 def judge(
-    load: PageLoad, records: Sequence[Record], site: PageSite, span: LoadSpan, stated: CacheStates
+    load: PageLoad,
+    records: Sequence[Record],
+    site: PageSite,
+    span: LoadSpan,
+    stated: CacheStates,
+    *,
+    asks_edge: bool = True,
 ) -> LoadJudgement:
-    """Judge a load; for caches without visible evidence, use the `stated` state."""
+    """Judge a load; for caches without visible evidence, use the `stated` state.
+
+    Without `asks_edge` another resolver answered. Then the stub's records show the look-up; without a stub no record
+    does.
+    """
     request = document_request(records, site.host, site.path, span)
-    lookup = page_lookup(records, site.host, span)
+    lookup = (page_lookup if asks_edge else stub_lookup)(records, site.host, span)
+    states = _states_seen(records, request, lookup, span, stated)
+    why = dns_failure if asks_edge else stub_dns_failure
     return LoadJudgement(
         request=request,
         handshake_mode=handshake_that_happened(request),
         lookup=lookup,
         failure=failure_that_happened(load.failure, records, site.host, span),
-        dns_failure=dns_failure(records, site.host, span) if load.failure is PageFailure.DNS else None,
+        dns_failure=why(records, site.host, span) if load.failure is PageFailure.DNS else None,
         foreign_names=foreign_names(records, site.hosts, span),
-        states=_states_seen(records, request, lookup, span, stated),
+        states=states if asks_edge else replace(states, dns_cache=stated.dns_cache),
     )
+
+
+def asks_edge(condition: Condition) -> bool:
+    """Return True when the edge is the condition's resolver."""
+    return condition.resolver_software == EDGE
+
+
+def select_seen(records: Sequence[Record], condition: Condition) -> list[Record]:
+    """Remove the edge's records of other software's queries: these are not the browser's."""
+    if asks_edge(condition):
+        return list(records)
+    return [one for one in records if not isinstance(one, EdgeQueryRecord) and not _is_at_resolver(one)]
+
+
+def _is_at_resolver(record: Record) -> bool:
+    at_edge = f"{RESOLVER_ADDRESS}:"
+    return isinstance(record, ConnectionRecord) and record.local_address.startswith(at_edge)
 
 
 def cold_states() -> CacheStates:
@@ -197,9 +230,12 @@ def lookup_flags(
 ) -> list[TrialFlag]:
     """Flag a load with look-ups outside the load, or over another transport or connection than requested.
 
-    A failed load needs only the document's name. The same is true for a browser reading ORIGIN frames: servers list
+    Only the connection is judged with another resolver than the edge: its cache may answer alone. A failed load needs
+    only the document's name. The same is true for a browser reading ORIGIN frames: servers list
     further names, and the browser does not look these names up.
     """
+    if not asks_edge(condition):
+        return _dns_connection_flags(condition, judged.lookup)
     hosts = frozenset(site.hosts)
     of_page = [query for query in edge_queries(records, span) if read_name(query) in hosts]
     asked = {read_name(query) for query in of_page}

@@ -79,6 +79,25 @@ def page_lookup(records: Sequence[Record], host: str, span: LoadSpan) -> PageLoo
     return PageLookup(query, judge_state(connection, span), _handshake(query, mode))
 
 
+def stub_lookup(records: Iterable[Record], host: str, span: LoadSpan) -> PageLookup:
+    """Judge the first query of a stub for the page's name, for a resolver that writes no records itself."""
+    asked = sorted(_list_forwarded(records, host, span), key=lambda one: one.time_origin_ns)
+    if not asked:
+        return PageLookup(None, None, None)
+    return PageLookup(None, asked[0].connection, asked[0].handshake_mode)
+
+
+def stub_dns_failure(records: Iterable[Record], host: str, span: LoadSpan) -> DnsFailure | None:
+    """Return the reason for a failed look-up from the stub's last query; `None` without a stub's query."""
+    asked = sorted(_list_forwarded(records, host, span), key=lambda one: one.time_origin_ns)
+    if not asked:
+        return None
+    last = asked[-1]
+    if last.rcode in RCODES:
+        return RCODES[last.rcode]
+    return DnsFailure.TIMEOUT if last.failure in TIMEOUTS else DnsFailure.TRANSPORT
+
+
 def judge_state(connection: ConnectionRecord | None, span: LoadSpan) -> ConnectionState:
     """Return warm when the connection was open before the span; also for a connection without a record."""
     opened_here = connection is not None and span.has(connection.accepted_ns)
@@ -131,7 +150,13 @@ def _is_swallowed(query: EdgeQueryRecord) -> bool:
 
 
 def _stub_waited_in_vain(records: Iterable[Record], host: str, span: LoadSpan) -> bool:
-    forwarded = [
+    forwarded = _list_forwarded(records, host, span)
+    return bool(forwarded) and forwarded[-1].failure in TIMEOUTS
+
+
+def _list_forwarded(records: Iterable[Record], host: str, span: LoadSpan) -> list[QueryRecord]:
+    """List a stub's queries for a name in a span, in the order of their records."""
+    return [
         r
         for r in records
         if isinstance(r, QueryRecord)
@@ -139,4 +164,3 @@ def _stub_waited_in_vain(records: Iterable[Record], host: str, span: LoadSpan) -
         and span.has(r.time_origin_ns)
         and read_name(r) == host
     ]
-    return bool(forwarded) and forwarded[-1].failure in TIMEOUTS

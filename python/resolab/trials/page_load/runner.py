@@ -39,6 +39,7 @@ from resolab.records import (
     Record,
     TrialFlag,
 )
+from resolab.trials.page_load import judgement
 from resolab.trials.page_load.browser_setup import TestbedPaths, choose_forgotten_state, choose_way, warms_up
 from resolab.trials.page_load.browsers import LIVE_LIMIT, BrowserPool, choose_first_browsers
 from resolab.trials.page_load.memory import check_memory
@@ -92,6 +93,7 @@ class PageLoadRunner(RunningParts):
             lab.records.append,
             self._plan.key_exchange.client,
             key_log_file=lab.keeper.key_log_file,
+            addresses=lab.software_addresses,
         )
         self._stack.push_async_callback(self.between.close)
         self._browsers = BrowserPool(surroundings)
@@ -114,6 +116,7 @@ class PageLoadRunner(RunningParts):
             hosts_file=hosts_file,
             kept=lab.kept,
             key_log_file=lab.keeper.key_log_file,
+            software_addresses=lab.software_addresses,
         )
 
     @property
@@ -165,7 +168,7 @@ class PageLoadRunner(RunningParts):
     async def _measure(self, browser: Browser, condition: Condition, site: PageSite, trial_id: str) -> TrialResult:
         self.lab.records.clear()
         trial_ns = time.monotonic_ns()
-        exchanges = await self._exchanges(site, trial_id)
+        exchanges = await self._exchanges(condition, site, trial_id)
         missed = draw_missed_names(site.hosts, self._seed, trial_id, ratio=condition.resolver_miss_ratio)
         await self.lab.run_unless_dead(self.edge, self.lab.edge_state.miss(missed))
         load_ns = time.monotonic_ns()
@@ -175,13 +178,14 @@ class PageLoadRunner(RunningParts):
             await self.lab.run_unless_dead(program, self.between.end_load(condition))
         await self.lab.run_unless_dead(self.edge, self.edge.flush())
         await self.path.summary(MEASURED_LABEL)
+        of_software, ends = await self.lab.software.end_trial(condition)
         seen = TrialObservations(
             site=site,
             began=TrialInstants(trial_ns, load_ns, measured_ns),
             load=load,
             exchanges=exchanges,
-            records=self.lab.records.copy(),
-            conductor_flags=self._own_flags(condition),
+            records=[*self.lab.records, *of_software],
+            conductor_flags=[*self._own_flags(condition), *ends],
         )
         loader = LoadContext(browser.version, condition)
         return trial_result(seen, loader, lateness_p99_ms=self._plan.limits.lateness_p99_ms)
@@ -207,15 +211,16 @@ class PageLoadRunner(RunningParts):
         await self.lab.apply_condition(condition, trial_id)
         await self.between.put(condition)
 
-    async def _exchanges(self, site: PageSite, trial_id: str) -> list[QueryRecord]:
-        """Query the page's name over cold connections.
+    async def _exchanges(self, condition: Condition, site: PageSite, trial_id: str) -> list[QueryRecord]:
+        """Query the page's name over cold connections, over each of the plan's transports spoken by the resolver.
 
         If the plan says so, the page's other names follow over the same connections.
         """
         transports = list(self._plan.factors.dns_transport)
         random.Random(stream_seed(self._seed, "exchange_order", trial_id)).shuffle(transports)
-        groups = self._plan.key_exchange.client
-        resolvers = [layout.resolver(transport, self.lab.ca_file, groups) for transport in transports]
+        own = self._plan.software.get(condition.resolver_software)
+        spoken = [one for one in transports if own is None or one in own.transports]
+        resolvers = [self.lab.build_resolver(condition, transport) for transport in spoken]
         further = site.hosts[1 : 1 + self._plan.queries.warm_count]
         names = [site.host, *further]
         key_log_file = self.lab.keeper.key_log_file
@@ -257,7 +262,9 @@ class PageLoadRunner(RunningParts):
         await self.lab.run_unless_dead(self.edge, self.edge.flush())
         is_kept = condition.dns_connection_state is ConnectionState.WARM
         found = self._servers_view.list_under_way(
-            self.lab.records, cleared_ns, kept_address=layout.RESOLVER_ADDRESS if is_kept else None
+            judgement.select_seen(self.lab.records, condition),
+            cleared_ns,
+            kept_address=layout.RESOLVER_ADDRESS if is_kept else None,
         )
         self.lab.records[:] = drop_open_connections(self.lab.records)
         if not found:

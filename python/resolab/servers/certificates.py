@@ -1,29 +1,15 @@
-"""Certificates of the box's third-party resolvers, from the authority made by the edges.
+"""Certificates of servers of other makers, from the authority made by an edge.
 
-For: a single authority for the whole box, like a browser's single list of authorities. Not for: the edges' own
+For: a single authority for all servers, like a browser's single list of authorities. Not for: the edges' own
 certificates. Needs openssl, installed with the servers.
 """
 
 import asyncio
-import time
 from pathlib import Path
 
 from resolab.errors import MachineError
 
-AUTHORITY_TIMEOUT_S = 15.0
 DAYS = "365"
-_LOOK_EVERY_S = 0.02
-
-
-async def wait_for_authority(ca_folder: Path) -> None:
-    """Wait until an edge has made the authority."""
-    deadline = time.monotonic() + AUTHORITY_TIMEOUT_S
-    while not (ca_folder / "ca.pem").exists():
-        if time.monotonic() > deadline:
-            raise MachineError(
-                f"no certificate authority in {ca_folder} within {AUTHORITY_TIMEOUT_S:g} s: see web/output"
-            )
-        await asyncio.sleep(_LOOK_EVERY_S)
 
 
 async def certify(ca_folder: Path, folder: Path, name: str, address: str) -> None:

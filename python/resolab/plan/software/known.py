@@ -1,0 +1,43 @@
+"""The templates of known resolvers: command, configuration and transports of each.
+
+For: `template = "NAME"` in a plan. Not for: a user's own commands (`table`).
+
+The configurations forward every name to the edge, for one thread, without validation and without any look at the
+internet. `docs/guides/own-resolver.md` lists the versions they were tried with.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from resolab.records import DnsTransport
+
+_FOLDER = Path(__file__).resolve().parent / "templates"
+_OVER_TCP = (DnsTransport.DOUDP, DnsTransport.DOTCP, DnsTransport.DOT, DnsTransport.DOH)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A known server."""
+
+    command: tuple[str, ...]
+    version: tuple[str, ...]
+    file: str
+    """The name of the configuration beside this module."""
+    transports: tuple[DnsTransport, ...] = _OVER_TCP
+
+    @property
+    def configuration(self) -> str:
+        """Return the text of the configuration."""
+        return (_FOLDER / self.file).read_text("utf-8")
+
+
+TEMPLATES: Mapping[str, Template] = {
+    "unbound": Template(("unbound", "-d", "-p", "-c", "@CONFIGURATION@"), ("-V",), "unbound.conf"),
+    "knot-resolver": Template(("kresd", "-n", "-c", "@CONFIGURATION@", "@FOLDER@"), ("-V",), "knot-resolver.conf"),
+    "bind": Template(("named", "-g", "-4", "-n", "1", "-c", "@CONFIGURATION@"), ("-v",), "bind.conf"),
+    "dnsdist": Template(
+        ("dnsdist", "--supervised", "--disable-syslog", "-C", "@CONFIGURATION@"), ("--version",), "dnsdist.conf"
+    ),
+    "coredns": Template(("coredns", "-conf", "@CONFIGURATION@"), ("-version",), "coredns.conf", tuple(DnsTransport)),
+}

@@ -1,0 +1,25 @@
+"""Find the programs of servers of other makers.
+
+For: a program's path. Not for: starting it.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from resolab.errors import MachineError
+from resolab.installation import checkout
+
+_BUILT = [str(root / ".setup" / "bin")] if (root := checkout()) else []
+PLACES = os.pathsep.join(["/usr/sbin", os.environ.get("PATH", os.defpath), *_BUILT])
+"""The places searched for a program without a path; last the programs built by `scripts/setup --interop`."""
+
+
+def find_program(name: str, folder: Path) -> str:
+    """Find a program; run a copy when AppArmor confines the original path to its usual folders."""
+    found = shutil.which(name, path=PLACES)
+    if found is None:
+        raise MachineError(f"{name} is not on this machine: scripts/setup --interop installs it")
+    if Path(f"/etc/apparmor.d/usr.sbin.{name}").exists():
+        return str(shutil.copy(found, folder / name))
+    return found

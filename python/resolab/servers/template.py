@@ -1,0 +1,14 @@
+"""Fill in the words between at signs of a configuration. Pure.
+
+For: templates in any syntax: braces and percent signs belong to the configurations. Not for: the values.
+"""
+
+import re
+from collections.abc import Mapping
+
+_WORD = re.compile(r"@[A-Z]+@")
+
+
+def fill_template(text: str, values: Mapping[str, str]) -> str:
+    """Replace the known words between at signs by their values."""
+    return _WORD.sub(lambda found: values.get(found[0].strip("@"), found[0]), text)

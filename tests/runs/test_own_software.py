@@ -1,0 +1,181 @@
+"""A plan's own software that fails: each case is classified or one line with the program's last words; nothing is left."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from resolab.errors import MachineError
+from resolab.lab.software.process import SoftwareProcess
+from resolab.plan import Corpus, Plan, parse_plan
+from resolab.records import Failure, QueryRecord, SoftwareRecord, TrialFlag
+from resolab.trials.exchange.runner import ExchangeRunner
+from resolab.trials.trial_result import TrialResult
+
+pytestmark = [pytest.mark.privileged, pytest.mark.slow]
+
+FAKE = Path(__file__).resolve().parents[1] / "fake_resolver.py"
+TEXT = """
+name = "own"
+question = "?"
+kind = "exchange"
+seed = 1
+blocks = 1
+[factors]
+profile = ["ideal"]
+dns_transport = ["doudp"]
+resolver_software = ["edge", {names}]
+[baseline]
+resolver_software = "edge"
+"""
+TABLE = """
+[software.{name}]
+command = ["/usr/bin/python3", "-I", "@CONFIGURATION@", "{mode}"]
+configuration = "{file}"
+transports = [{transports}]
+ready_s = {ready_s}
+cache = "{cache}"
+"""
+
+
+def make_plan(
+    *modes: str, transports: str = '"doudp"', ready_s: float = 10, cache: str = "warm", file: Path = FAKE
+) -> Plan:
+    tables = "".join(
+        TABLE.format(name=mode, mode=mode, file=file, transports=transports, ready_s=ready_s, cache=cache)
+        for mode in modes
+    )
+    text = TEXT.format(names=", ".join(f'"{mode}"' for mode in modes)) + tables
+    return parse_plan(text, "own.toml", Corpus.from_project(), base=FAKE.parent)
+
+
+def list_fakes() -> list[str]:
+    commands = (Path(entry.path, "cmdline") for entry in os.scandir("/proc") if entry.name.isdigit())
+    found = []
+    for file in commands:
+        try:
+            words = file.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[:2] == [b"/usr/bin/python3", b"-I"]:
+            found.append(b" ".join(words).decode())
+    return found
+
+
+async def _use(plan: Plan, use: Callable[[ExchangeRunner, Plan], Awaitable[list[TrialResult]]]) -> list[TrialResult]:
+    async with ExchangeRunner(plan, Corpus.from_project(), 1) as runner:
+        return await use(runner, plan)
+
+
+def run(plan: Plan, use: Callable[[ExchangeRunner, Plan], Awaitable[list[TrialResult]]]) -> list[TrialResult]:
+    results = asyncio.run(_use(plan, use))
+    assert list_fakes() == []
+    return results
+
+
+def run_trials(plan: Plan, level: str, count: int = 1) -> list[TrialResult]:
+    async def use(runner: ExchangeRunner, plan: Plan) -> list[TrialResult]:
+        condition = next(one for one in plan.conditions() if one.resolver_software == level)
+        return [await runner.run_trial(condition, f"000-{number}") for number in range(count)]
+
+    return run(plan, use)
+
+
+def of_software(result: TrialResult) -> SoftwareRecord:
+    return next(one for one in result.records if isinstance(one, SoftwareRecord))
+
+
+def query_of(result: TrialResult) -> QueryRecord:
+    return next(one for one in result.records if isinstance(one, QueryRecord))
+
+
+@pytest.mark.parametrize("cache", ["warm", "cold"])
+def test_a_trial_asks_the_software_and_records_its_work(privileged: None, cache: str) -> None:
+    (result,) = run_trials(make_plan("answers", cache=cache), "answers")
+    told = of_software(result)
+    assert query_of(result).addresses == ["10.77.1.1"]
+    assert (query_of(result).resolver_address or "").startswith("10.77.255.1:")
+    assert (told.name, told.restarts_count, told.last_words) == ("answers", 0, None)
+    assert (told.memory_bytes or 0) > 1_000_000
+    assert 0 < (told.processor_time_ns or 0) < 1_000_000_000
+    assert not set(result.flags) - {TrialFlag.LATENESS_EXCEEDED}
+
+
+def test_the_software_is_an_ordinary_user_without_capabilities(privileged: None) -> None:
+    async def use(runner: ExchangeRunner, plan: Plan) -> list[TrialResult]:
+        process = next(iter(runner.lab.software._slots.values())).process
+        assert process is not None
+        (pid,) = process._list_programs()
+        status = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text("utf-8").splitlines())
+        assert status["Uid"].split()[0] == "65534"
+        assert {status[name] for name in ("CapPrm", "CapEff", "CapBnd", "CapAmb")} == {"0" * 16}
+        return []
+
+    run(make_plan("answers"), use)
+
+
+def test_a_death_is_flagged_with_the_last_words_and_the_next_trial_starts_it_again(privileged: None) -> None:
+    first, second = run_trials(make_plan("dies"), "dies", count=2)
+    assert first.failed
+    assert TrialFlag.SOFTWARE_ENDED in first.flags
+    assert of_software(first).last_words == ["listening", "fatal: out of luck"]
+    assert of_software(first).memory_bytes is None
+    assert of_software(second).restarts_count == 1
+
+
+def test_a_hanging_program_fails_its_queries_and_the_run_goes_on(privileged: None) -> None:
+    async def use(runner: ExchangeRunner, plan: Plan) -> list[TrialResult]:
+        edge, own = plan.conditions()
+        process = next(iter(runner.lab.software._slots.values())).process
+        assert process is not None
+        (pid,) = process._list_programs()
+        os.kill(pid, signal.SIGSTOP)
+        return [await runner.run_trial(own, "000-0"), await runner.run_trial(edge, "000-1")]
+
+    hung, after = run(make_plan("answers"), use)
+    assert query_of(hung).failure is Failure.QUERY_TIMEOUT
+    assert hung.failed
+    assert TrialFlag.SOFTWARE_ENDED not in hung.flags
+    assert not after.failed
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ({"modes": ["ends"]}, ["software ends did not start", "exit code 1", "line 3: unknown word 'listn'"]),
+        ({"modes": ["servfail"], "ready_s": 1}, ["no good answer within 1 s", "doudp (the answer was SERVFAIL)"]),
+        (
+            {"modes": ["answers"], "ready_s": 1, "transports": '"doudp", "dot"'},
+            ["over dot (tcp_connect_refused)", "it said: listening", "name only transports it speaks"],
+        ),
+    ],
+    ids=["syntax error", "SERVFAIL", "a setting that is ignored"],
+)
+def test_a_start_that_fails_is_one_line_with_the_last_words(privileged: None, plan: dict, words: list[str]) -> None:
+    modes = plan.pop("modes")
+    with pytest.raises(MachineError) as caught:
+        run_trials(make_plan(*modes, **plan), modes[0])
+    assert [word for word in words if word not in str(caught.value)] == []
+    assert "\n" not in str(caught.value)
+    assert list_fakes() == []
+
+
+def test_a_leftover_at_the_address_is_found_before_the_start(privileged: None) -> None:
+    async def use(runner: ExchangeRunner, plan: Plan) -> list[TrialResult]:
+        rack, condition = runner.lab.software, plan.conditions()[1]
+        slot = next(iter(rack._slots.values()))
+        # The lab no longer knows this process: it shares the port by SO_REUSEPORT, without an error.
+        leftover, slot.process = slot.process, None
+        assert isinstance(leftover, SoftwareProcess)
+        try:
+            with pytest.raises(MachineError, match=r"10\.77\.255\.1:53 of the server's host is taken"):
+                await runner.run_trial(condition, "000-0")
+        finally:
+            await leftover.close()
+        return [await runner.run_trial(condition, "000-1")]
+
+    (after,) = run(make_plan("answers"), use)
+    assert not after.failed
