@@ -2,12 +2,11 @@
 //! without a word, instead of going on unseen or ending as if all were well.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::PROGRAM;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::UdpSocket;
 use std::process::{Child, Command, Stdio};
-use support::PROGRAM;
 
 const BROKEN_PIPE: i32 = 141;
 /// This machine lets nobody make a network namespace.

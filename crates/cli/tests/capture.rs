@@ -1,17 +1,16 @@
 //! Captures of the emulated path, end to end: real packets, the file read back.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::Lab;
+use crate::support::pcapng::{self, CaptureFile, Captured};
+use crate::support::probe;
 use resolab_link::hosts::Host;
 use resolab_record::PathCommand;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::Lab;
-use support::pcapng::{self, CaptureFile, Captured};
-use support::probe;
 
 const CLIENT: &str = "10.77.0.2:4000";
 const SERVER: &str = "10.77.0.1:4000";

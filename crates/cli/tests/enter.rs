@@ -1,12 +1,11 @@
 //! Programs inside a path's hosts, end to end.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::Lab;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
-use support::Lab;
 
 const PLAIN: &str = "one_way_delay_ms = 1";
 

@@ -2,16 +2,15 @@
 //! an ordinary user.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::PROGRAM;
+use crate::support::forwarding::{ANSWER, RunningStub};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use support::PROGRAM;
-use support::forwarding::{ANSWER, RunningStub};
 
 const NOBODY: u32 = 65_534;
 

@@ -2,11 +2,10 @@
 //! byte are there together, by mode, handshake and whether the page is asked for beside the name.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::Lab;
+use crate::support::edge::Edge;
 use serde_json::{Value, json};
-use support::Lab;
-use support::edge::Edge;
 
 /// As far apart as over LTE; half a round trip is long against what busy hosts under test take.
 const FAR: &str = "one_way_delay_ms = 40";

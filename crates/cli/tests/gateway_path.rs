@@ -1,8 +1,8 @@
 //! `resolab-core gateway` on an emulated path: what the link's tap sees of a load that is over.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::edge::Edge;
+use crate::support::{Lab, PROGRAM};
 use nix::net::if_::if_nametoindex;
 use resolab_link::hosts::{DEVICE_NAME, Host};
 use resolab_link::netlink::{Netlink, RouteKind};
@@ -13,8 +13,6 @@ use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
-use support::edge::Edge;
-use support::{Lab, PROGRAM};
 
 const NEAR: &str = "one_way_delay_ms = 5";
 const PAGE: &str = "page.resolab.test";

@@ -1,8 +1,9 @@
 //! An internet of three hosts, end to end: what takes how long, what is counted, what is left.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::internet::{Internet, as_ordinary_user};
+use crate::support::pcapng::{self, CaptureFile};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::process::{Command, Stdio};
@@ -10,8 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use support::internet::{Internet, as_ordinary_user};
-use support::pcapng::{self, CaptureFile};
 
 const HOSTS: &str = r#"
 [[host]]

@@ -2,8 +2,9 @@
 //! What both have in common is tested in `path`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::Lab;
+use crate::support::probe::{self, quantile};
 use nix::sched::{CloneFlags, setns};
 use resolab_link::hosts::Host;
 use resolab_link::hosts::anchor::find_anchor;
@@ -11,8 +12,6 @@ use resolab_record::{DirectionSummary, PathBackend};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::Lab;
-use support::probe::{self, quantile};
 
 const OPTIONS: [&str; 2] = ["--backend", "packet"];
 const CLIENT: &str = "10.77.0.2:4000";

@@ -1,16 +1,15 @@
 //! The emulated path, end to end: the built program, real packets, kernel time stamps.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::Lab;
+use crate::support::probe::{self, Arrival, quantile};
 use resolab_link::hosts::Host;
 use resolab_link::hosts::anchor::find_anchor;
 use resolab_link::model::{DirectionModel, PacketFate};
 use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::Lab;
-use support::probe::{self, Arrival, quantile};
 
 const CLIENT: &str = "10.77.0.2:4000";
 const SERVER: &str = "10.77.0.1:4000";

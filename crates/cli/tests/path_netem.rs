@@ -2,16 +2,15 @@
 //! that carries packets where it has it. Figures are `scripts/netem-guest`'s.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::probe;
+use crate::support::{Lab, PROGRAM};
 use resolab_link::hosts::Host;
 use resolab_record::{PathBackend, PathCommand};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
-use support::probe;
-use support::{Lab, PROGRAM};
 
 const NETEM: [&str; 2] = ["--backend", "netem"];
 

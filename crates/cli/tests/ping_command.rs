@@ -1,15 +1,14 @@
 //! `resolab-core ping` against loopback, by each method.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::PROGRAM;
+use crate::support::edge::Edge;
 use serde_json::{Value, json};
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::Instant;
-use support::PROGRAM;
-use support::edge::Edge;
 
 /// Longer than any answer over loopback takes, however busy the machine.
 const PATIENCE_MS: &str = "5000";

@@ -1,12 +1,10 @@
 //! `resolab-core probe` through paths whose delay, loss and rate are known.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Lab, PROGRAM, probe::rate_bps as rate_bps_of};
 use resolab_record::{BulkTransferRecord, LinkDirection, ProbeRecord, Record};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
-use support::{Lab, PROGRAM, probe::rate_bps as rate_bps_of};
 
 fn probe(lab: &Lab, arguments: &str) -> Output {
     let pid = lab.ready.pid.to_string();

@@ -2,16 +2,14 @@
 //! of connections.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::PROGRAM;
+use crate::support::edge::{Edge, URLS};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::thread;
-use support::PROGRAM;
-use support::edge::{Edge, URLS};
 
 const NAME: &str = "dns.resolab.test";
 

@@ -1,11 +1,9 @@
 //! `resolab-core query` over an emulated path: what a query took in round trips of its connection.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::Lab;
+use crate::support::edge::{Edge, URLS};
 use serde_json::{Value, json};
-use support::Lab;
-use support::edge::{Edge, URLS};
 
 /// As far apart as over LTE; long against what hosts under test take.
 const FAR: &str = "one_way_delay_ms = 20";

@@ -1,8 +1,9 @@
 //! The relay: a host for an ordinary user's browsers whose port 53 a stub outside answers.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::forwarding::{ANSWER, RunningStub};
+use crate::support::{PROGRAM, read_record};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use resolab_record::{Record, RelayReadyRecord};
@@ -10,8 +11,6 @@ use std::io::BufReader;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use support::forwarding::{ANSWER, RunningStub};
-use support::{PROGRAM, read_record};
 
 const NOBODY: u32 = 65_534;
 /// In a mount namespace of its own, so that the machine's device stays as closed as it is.

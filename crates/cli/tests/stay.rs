@@ -2,13 +2,11 @@
 //! once with a word, or with `--serve` stay until a signal. And what a stub refuses.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::PROGRAM;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
-use support::PROGRAM;
 
 const STUB: [&str; 5] = [
     "stub",

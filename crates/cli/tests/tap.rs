@@ -1,8 +1,8 @@
 //! The tap's totals against what the hosts' kernels and sockets say themselves.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::Lab;
+use crate::support::probe;
 use nix::libc;
 use resolab_link::hosts::Host;
 use std::io::{Read, Write};
@@ -10,8 +10,6 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::thread;
 use std::time::Duration;
-use support::Lab;
-use support::probe;
 
 const CLIENT: &str = "10.77.0.2:4000";
 const SERVER: &str = "10.77.0.1:4000";

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{HOST, TestResolver, client};
 use resolab_dns::{
     ClientOptions, ConnectionPolicy, MessagePosition, PendingQuery, Question, Upstream,
 };
@@ -11,7 +10,6 @@ use resolab_record::{ConnectionState, Failure, TicketPolicy};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use support::{HOST, TestResolver, client};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 

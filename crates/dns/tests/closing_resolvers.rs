@@ -3,15 +3,14 @@
 //! how often.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::TestResolver;
+use crate::support::closing::{ClosingResolver, Habit};
+use crate::support::stub::start;
 use futures_util::future::join_all;
 use hickory_proto::op::ResponseCode;
 use resolab_dns::{ClientOptions, DnsClient};
 use resolab_record::{Failure, QueryRecord, TicketPolicy};
-use support::TestResolver;
-use support::closing::{ClosingResolver, Habit};
-use support::stub::start;
 
 const SCHEMES: [&str; 5] = ["tcp", "tls", "https", "h3", "quic"];
 const BATCHES_COUNT: u16 = 10;

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{HOST, TestResolver, client, serve_doq};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::rustls;
 use resolab_dns::{ClientOptions, DnsClient, PendingQuery, Question, SessionSlot};
@@ -13,7 +12,6 @@ use rustls::sign::SingleCertAndKey;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use support::{HOST, TestResolver, client, serve_doq};
 
 const DEADLINE: Duration = Duration::from_secs(5);
 const CONNECTED: [&str; 5] = ["tcp", "tls", "https", "h3", "quic"];

@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::client;
 use hickory_proto::op::{Message, ResponseCode};
 use hickory_proto::rr::rdata::A;
 use hickory_proto::rr::{RData, Record, RecordType};
@@ -13,7 +13,6 @@ use resolab_dns::{ClientOptions, DnsClient, PendingQuery, Question, UdpRetryPoli
 use resolab_record::{Bootstrap, Failure, QueryPurpose, QueryRecord, RetryPolicy};
 use std::net::SocketAddr;
 use std::time::Duration;
-use support::client;
 use tokio::net::UdpSocket;
 
 const DEADLINE: Duration = Duration::from_secs(5);

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::{TestResolver, client};
 use hickory_proto::op::{Edns, Message, ResponseCode};
 use hickory_proto::rr::rdata::opt::{ClientSubnet as SubnetOption, EdnsCode, EdnsOption};
 use resolab_dns::{
@@ -12,7 +12,6 @@ use resolab_dns::{
 use resolab_record::{CookieState, Failure, QueryPurpose, QueryRecord, TicketPolicy};
 use std::net::SocketAddr;
 use std::time::Duration;
-use support::{TestResolver, client};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 

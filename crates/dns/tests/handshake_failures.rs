@@ -3,8 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{HOST, client};
 use bytes::Bytes;
 use http::Response;
 use rcgen::{BasicConstraints, Certificate, CertificateParams, IsCa, KeyPair};
@@ -17,7 +16,6 @@ use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConfig, SupportedProtocolVersion};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::{HOST, client};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 

@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::hold::Hold;
+use crate::support::{PAUSE, TestResolver};
 use resolab_dns::{
     ClientOptions, ConnectionPolicy, DnsClient, ForgetScope, PendingQuery, Question, SessionSlot,
     Upstream, UpstreamOutcome,
@@ -13,8 +13,6 @@ use resolab_record::{HandshakeMode, QueryPurpose, QueryRecord, TicketPolicy};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
-use support::hold::Hold;
-use support::{PAUSE, TestResolver};
 use tokio::sync::oneshot;
 
 const DEADLINE: Duration = Duration::from_secs(5);

@@ -3,8 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{HOST, TestResolver, client, stub};
 use futures_util::future::join_all;
 use resolab_dns::{ClientOptions, DnsClient, PendingQuery, Question};
 use resolab_record::TicketPolicy;
@@ -13,7 +12,6 @@ use std::os::fd::AsRawFd;
 use std::ptr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use support::{HOST, TestResolver, client, stub};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::{PAGE_HOST, PAUSE, TestResolver, UNREAD_PATH};
 use bytes::Bytes;
 use http::Request;
 use quinn::ConnectionError;
@@ -14,7 +14,6 @@ use resolab_transport::client::{QuicClient, TlsClient, Trust};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use support::{PAGE_HOST, PAUSE, TestResolver, UNREAD_PATH};
 use tokio::time::timeout;
 
 const WITHIN: Duration = Duration::from_secs(5);

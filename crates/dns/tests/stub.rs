@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::stub::{edns_query, has_setup, plain_query, start};
+use crate::support::{PAUSE, TestResolver, client};
 use hickory_proto::op::{Message, ResponseCode};
 use resolab_dns::stub::{Stub, StubOptions};
 use resolab_dns::{ClientOptions, UdpRetryPolicy};
@@ -12,8 +13,6 @@ use resolab_record::{
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use support::stub::{edns_query, has_setup, plain_query, start};
-use support::{PAUSE, TestResolver, client};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 

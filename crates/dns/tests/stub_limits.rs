@@ -2,14 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::client;
+use crate::support::stub::{Running, plain_query, start_as};
 use hickory_proto::op::{Message, ResponseCode};
 use resolab_dns::ClientOptions;
 use resolab_dns::stub::{ClientLimits, StubOptions};
 use std::time::{Duration, Instant};
-use support::client;
-use support::stub::{Running, plain_query, start_as};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::time::timeout;

@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::stub::{edns_query, has_setup, start, start_with};
+use crate::support::{TestResolver, client};
 use hickory_proto::op::{Edns, Message};
 use hickory_proto::rr::rdata::opt::{ClientSubnet as SubnetOption, EdnsCode, EdnsOption};
 use resolab_dns::stub::ConnectionPolicy;
@@ -11,8 +12,6 @@ use resolab_dns::{ClientOptions, EdnsOptions};
 use resolab_record::{ConnectionEnd, ConnectionState, CookieState, TicketPolicy};
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
-use support::stub::{edns_query, has_setup, start, start_with};
-use support::{TestResolver, client};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::mpsc;

@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::TestResolver;
+use crate::support::stub::{Running, start};
 use hickory_proto::op::ResponseCode;
 use resolab_dns::ClientOptions;
 use resolab_record::{QueryPurpose, QueryRecord, TicketPolicy};
-use support::TestResolver;
-use support::stub::{Running, start};
 
 const PUSHED_TYPES_COUNT: usize = 3;
 

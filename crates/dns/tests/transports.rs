@@ -3,8 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{TestResolver, client};
 use resolab_dns::{
     ClientOptions, DnsClient, DohMethod, EdnsOptions, Padding, PendingQuery, Question, SessionSlot,
     UdpRetryPolicy,
@@ -13,7 +12,6 @@ use resolab_record::{
     ConnectionState, DnsTransport, Failure, HandshakeMode, QueryPurpose, QueryRecord, TicketPolicy,
 };
 use std::time::Duration;
-use support::{TestResolver, client};
 
 const DEADLINE: Duration = Duration::from_secs(5);
 const SCHEMES: [&str; 6] = ["udp", "tcp", "tls", "https", "h3", "quic"];

@@ -3,15 +3,13 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{HOST, TestResolver, client};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use resolab_dns::{ClientOptions, DnsClient, PendingQuery, Question};
 use resolab_record::{Bootstrap, Failure, HandshakeMode, QueryPurpose, QueryRecord, TicketPolicy};
 use resolab_transport::client::Sha256;
 use std::time::Duration;
-use support::{HOST, TestResolver, client};
 
 const DEADLINE: Duration = Duration::from_secs(5);
 const ENCRYPTED: [&str; 4] = ["tls", "https", "h3", "quic"];

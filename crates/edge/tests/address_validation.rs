@@ -1,10 +1,8 @@
 //! Retry and address tokens, with a client that is not ours.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Client, HOST, Lab, RESOLVER};
 use resolab_record::{AddressProof, EdgeCommand, RetryMode};
-use support::{Client, HOST, Lab, RESOLVER};
 
 async fn set_retry(lab: &mut Lab, retry: RetryMode) {
     let address = Some(lab.resolver.to_string());

@@ -2,8 +2,7 @@
 //! 103, by the HTTPS record of its own name, and by pushed answers.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{HOST, Lab, RESOLVER, clients};
 use http::header::LINK;
 use http::{Method, StatusCode};
 use resolab_dns::EdnsOptions;
@@ -15,7 +14,6 @@ use resolab_record::{
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
-use support::{HOST, Lab, RESOLVER, clients};
 
 /// Of the names, and of the document: announced names are known long before it.
 const NAME_DELAY_MS: u64 = 40;

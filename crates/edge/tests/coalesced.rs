@@ -1,8 +1,7 @@
 //! DNS and pages on one connection: by HTTP/3 with an ORIGIN frame, and under the private ALPN.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{HOST, Lab, RESOLVER, assert_answer, delayed_udp, framed, ours, query};
 use bytes::{Buf, Bytes};
 use http::{Request, Response};
 use quinn::{Connection, Endpoint, VarInt};
@@ -13,7 +12,6 @@ use resolab_record::{DnsTransport, EdgeCommand, HandshakeMode, HttpVersion};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use support::{HOST, Lab, RESOLVER, assert_answer, delayed_udp, framed, ours, query};
 
 type Http = h3::client::SendRequest<h3_quinn::OpenStreams, Bytes>;
 

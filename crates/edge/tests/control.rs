@@ -1,15 +1,15 @@
 //! Commands that stop new connections or swallow packets, on sockets of every kind.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::clients::tls;
+use crate::support::{
+    Client, HOST, Lab, RESOLVER, ask_doq, assert_answer, framed, open_doq, query,
+};
 use quinn::crypto::rustls::QuicClientConfig;
 use resolab_record::{EdgeCommand, HandshakeMode};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use support::clients::tls;
-use support::{Client, HOST, Lab, RESOLVER, ask_doq, assert_answer, framed, open_doq, query};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::timeout;

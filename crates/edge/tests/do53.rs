@@ -1,11 +1,9 @@
 //! Do53: the address that was asked answers, over UDP and TCP.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Lab, assert_answer, framed, query};
 use resolab_record::DnsTransport;
 use std::net::SocketAddr;
-use support::{Lab, assert_answer, framed, query};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 

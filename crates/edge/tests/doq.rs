@@ -1,12 +1,10 @@
 //! DoQ: what RFC 9250 section 4.3.3 calls protocol errors, and orderly ends.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Lab, RESOLVER, assert_answer, framed, query, query_for};
 use quinn::{Connection, ConnectionError, VarInt};
 use resolab_record::{EdgeCommand, Failure};
 use std::time::Duration;
-use support::{Lab, RESOLVER, assert_answer, framed, query, query_for};
 
 async fn connect(lab: &Lab) -> Connection {
     lab.quic_client("doq")

@@ -2,14 +2,12 @@
 //! that never end. The connection ends, or the stream; others are served, and memory has a bound.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::clients::{H1, request, tls};
+use crate::support::{HOST, Lab, RESOLVER, ask_doq, assert_answer, framed, open_doq, query_for};
 use http::Method;
 use quinn::VarInt;
 use resolab_record::ConnectionRecord;
 use std::time::Duration;
-use support::clients::{H1, request, tls};
-use support::{HOST, Lab, RESOLVER, ask_doq, assert_answer, framed, open_doq, query_for};
 use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(10);

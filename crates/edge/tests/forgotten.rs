@@ -1,16 +1,14 @@
 //! A stub's knowledge of its resolver between loads, as the edge sees it (docs/method/forgotten.md).
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::ours::{NAMES, client, server};
+use crate::support::{Lab, RESOLVER, query_for};
 use resolab_dns::ClientOptions;
 use resolab_dns::stub::{Stub, StubOptions};
 use resolab_record::{EdgeCommand, HandshakeMode, RetryMode, TicketPolicy};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
-use support::ours::{NAMES, client, server};
-use support::{Lab, RESOLVER, query_for};
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 

@@ -1,11 +1,9 @@
 //! Names outside the zones are asked of an upstream resolver, another edge here.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Lab, RESOLVER, query_for};
 use resolab_record::EdgeQueryRecord;
 use std::time::Duration;
-use support::{Lab, RESOLVER, query_for};
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 

@@ -1,8 +1,8 @@
 //! The stub that gathers queries into one message, in front of the edge.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::ours::{NAMES, client, server};
+use crate::support::{Lab, query_for};
 use hickory_proto::op::Message;
 use resolab_dns::ClientOptions;
 use resolab_dns::stub::{Stub, StubOptions};
@@ -10,8 +10,6 @@ use resolab_record::{QueryRecord, Record};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
-use support::ours::{NAMES, client, server};
-use support::{Lab, query_for};
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 

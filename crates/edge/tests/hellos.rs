@@ -2,17 +2,15 @@
 //! them saw; every key exchange group with every transport and handshake.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::ours::{client, server};
+use crate::support::relay::{Relayed, relayed_tcp, relayed_udp};
+use crate::support::{Lab, RESOLVER};
 use resolab_dns::{ClientOptions, DnsClient, PendingQuery, Question};
 use resolab_record::{
     ConnectionRecord, HandshakeMode, KeyExchangeGroup, QueryPurpose, QueryRecord,
 };
 use std::net::SocketAddr;
 use std::time::Duration;
-use support::ours::{client, server};
-use support::relay::{Relayed, relayed_tcp, relayed_udp};
-use support::{Lab, RESOLVER};
 
 const DEADLINE: Duration = Duration::from_secs(5);
 const SCHEMES: [&str; 4] = ["tls", "https", "h3", "quic"];

@@ -1,15 +1,13 @@
 //! HTTP/1.1 over TLS: pages and DoH, early data, hostile clients, with a client made by hand.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::clients::{Client, H1, request, tls};
+use crate::support::{HOST, Lab, RESOLVER, assert_answer, delayed_tcp, query};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::{Method, StatusCode};
 use resolab_record::{DnsTransport, EdgeCommand, Failure, HandshakeMode, HttpVersion};
 use std::time::Duration;
-use support::clients::{Client, H1, request, tls};
-use support::{HOST, Lab, RESOLVER, assert_answer, delayed_tcp, query};
 
 const MESSAGE: &str = "application/dns-message";
 

@@ -1,16 +1,14 @@
 //! Names that are delayed or fail, on every transport, and what is counted.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::ours::{DELAY, NAMES};
+use crate::support::{HOST, Lab, RESOLVER, framed, query_for};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use http::Request;
 use resolab_record::{EdgeCommand, EdgeQueryRecord, EdgeSummaryRecord, FailureMode, Record};
 use std::time::{Duration, Instant};
-use support::ours::{DELAY, NAMES};
-use support::{HOST, Lab, RESOLVER, framed, query_for};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::timeout;

@@ -1,8 +1,8 @@
 //! Several questions in one message, over every transport, asked by our own client.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::Lab;
+use crate::support::ours::{DELAY, NAMES, client, server};
 use resolab_dns::edns::QueryEdns;
 use resolab_dns::message::build_message;
 use resolab_dns::{
@@ -11,8 +11,6 @@ use resolab_dns::{
 };
 use resolab_record::{Failure, HandshakeMode, QueryRecord};
 use std::time::Duration;
-use support::Lab;
-use support::ours::{DELAY, NAMES, client, server};
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
 

@@ -1,13 +1,11 @@
 //! Ticket policies over QUIC, judged by the server's own records, with a client that is not ours.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{HOST, Lab, RESOLVER, assert_answer, delayed_udp, framed, query};
 use quinn::{Connection, Endpoint, VarInt};
 use resolab_record::{HandshakeMode, TicketPolicy};
 use std::net::SocketAddr;
 use std::time::Duration;
-use support::{HOST, Lab, RESOLVER, assert_answer, delayed_udp, framed, query};
 
 async fn exchange(quic: &Connection) -> Result<Vec<u8>, String> {
     let (mut send, mut receive) = quic.open_bi().await.map_err(|e| e.to_string())?;

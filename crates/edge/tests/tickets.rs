@@ -2,12 +2,10 @@
 //! serve on other listeners. Judged by the edge's records.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Client, HOST, Lab, RESOLVER};
 use resolab_record::{EdgeCommand, HandshakeMode, TicketPolicy};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
-use support::{Client, HOST, Lab, RESOLVER};
 
 fn set_tickets(lifetime_s: Option<u32>, per_handshake_count: Option<u32>) -> EdgeCommand {
     EdgeCommand::SetTickets {

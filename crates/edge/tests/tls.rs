@@ -1,8 +1,7 @@
 //! DoT and DoH over TLS and TCP: policies, early data, HTTP/2, with clients that are not ours.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{HOST, Lab, RESOLVER, assert_answer, delayed_tcp, framed, query};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
@@ -12,7 +11,6 @@ use rustls::ClientConfig;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use support::{HOST, Lab, RESOLVER, assert_answer, delayed_tcp, framed, query};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;

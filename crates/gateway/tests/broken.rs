@@ -2,15 +2,14 @@
 //! request is served as if nothing had been.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::browser::{Browser, request};
+use crate::support::{FIRST, LONG, Lab, Settings};
 use bytes::Bytes;
 use http::Method;
 use resolab_record::{Failure, HttpVersion};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use support::browser::{Browser, request};
-use support::{FIRST, LONG, Lab, Settings};
 
 const LEGS: [HttpVersion; 3] = [HttpVersion::H1, HttpVersion::H2, HttpVersion::H3];
 const UPSTREAMS: [HttpVersion; 2] = [HttpVersion::H2, HttpVersion::H3];

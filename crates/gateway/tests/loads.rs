@@ -2,15 +2,14 @@
 //! server judges them.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::browser::{Browser, request};
+use crate::support::{FIRST, LONG, Lab, Settings};
 use http::Method;
 use resolab_record::{
     AddressProof, Failure, GatewayTrigger, HandshakeMode, HttpVersion, Record, TicketPolicy,
 };
 use std::time::{Duration, Instant};
-use support::browser::{Browser, request};
-use support::{FIRST, LONG, Lab, Settings};
 use tokio::net::TcpStream;
 
 async fn lab(handshake: HandshakeMode, upstream: HttpVersion) -> Lab {

@@ -1,12 +1,11 @@
 //! What passes the gateway, over every pair of HTTP versions.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::browser::request;
+use crate::support::{FIRST, Lab, Settings};
 use http::Method;
 use resolab_record::{ConnectionReason, HttpVersion};
-use support::browser::request;
-use support::{FIRST, Lab, Settings};
 
 const LEGS: [HttpVersion; 3] = [HttpVersion::H1, HttpVersion::H2, HttpVersion::H3];
 const UPSTREAMS: [HttpVersion; 2] = [HttpVersion::H2, HttpVersion::H3];

@@ -2,14 +2,13 @@
 //! the server is told.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::{FIRST, LONG, Lab, PORT, Settings};
 use quinn::crypto::rustls::QuicClientConfig;
 use resolab_record::{GatewayRequestRecord, HttpVersion};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
-use support::{FIRST, LONG, Lab, PORT, Settings};
 
 /// A browser's HTTP/3 connection on which every byte is ours.
 struct ByHand {

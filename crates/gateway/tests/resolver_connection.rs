@@ -2,13 +2,11 @@
 //! where address or ORIGIN frame allow it, and not elsewhere.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{FIRST, LONG, Lab, RESOLVER, SITES, Settings};
 use resolab_record::{
     ConnectionReason, ConnectionSharing, GatewayTrigger, HandshakeMode, HttpVersion, Record,
 };
 use std::time::{Duration, Instant};
-use support::{FIRST, LONG, Lab, RESOLVER, SITES, Settings};
 
 async fn lab(private_alpn: bool, has_origin_frame: bool, handshake: HandshakeMode) -> Lab {
     Lab::start(Settings {

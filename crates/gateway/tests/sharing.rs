@@ -1,13 +1,12 @@
 //! Which connection upstream requests for several names go on, and what a 421 does.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::{COVERED, ELSEWHERE, FAR, FIRST, Lab, Settings};
 use resolab_record::{
     ConnectionReason, ConnectionSharing, GatewayTrigger, HandshakeMode, HttpVersion,
 };
 use std::time::Duration;
-use support::{COVERED, ELSEWHERE, FAR, FIRST, Lab, Settings};
 
 async fn lab(
     sharing: ConnectionSharing,

@@ -2,15 +2,13 @@
 //! discarded where it does not or the browser wants something else.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::browser::request;
+use crate::support::{FIRST, Lab, SITES, Settings, TOO_EARLY};
 use http::Method;
 use resolab_record::{
     ConnectionReason, ConnectionSharing, CoverageSource, DiscardedBecause, HandshakeMode,
     HttpVersion, Record, Speculation,
 };
-use support::browser::request;
-use support::{FIRST, Lab, SITES, Settings, TOO_EARLY};
 
 const PATH: &str = "/bytes/200000.bin";
 

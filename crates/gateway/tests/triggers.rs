@@ -1,12 +1,11 @@
 //! When the browser is answered and connections upstream begin, by trigger; and what names it is told.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support;
+use crate::support::{COVERED, ELSEWHERE, FIRST, LONG, Lab, Settings};
 use resolab_record::{Failure, GatewayTrigger, HttpVersion, Record};
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
-use support::{COVERED, ELSEWHERE, FIRST, LONG, Lab, Settings};
 use tokio::net::TcpStream;
 
 const A: u8 = 1;
