@@ -4,11 +4,32 @@ For: `[software.NAME]` in tests, as configuration with placeholders. Not for: me
 """
 
 import socket
+import ssl
+import subprocess
 import sys
+import threading
+
+
+def serve_wrong_name() -> None:
+    """Offer DoT with a certificate of another name and another authority."""
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=other.test"
+    subprocess.run([*command.split(), "-keyout", "other.key", "-out", "other.pem"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain("other.pem", "other.key")
+    listener = socket.create_server(("@ADDRESS@", 853))
+    while True:
+        connection, _ = listener.accept()
+        try:
+            context.wrap_socket(connection, server_side=True).close()
+        except OSError:
+            connection.close()
+
 
 MODE = sys.argv[1]
 if MODE == "ends":
     sys.exit("error: line 3: unknown word 'listn'")
+if MODE == "wrong-name":
+    threading.Thread(target=serve_wrong_name, daemon=True).start()
 sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
 sock.bind(("@ADDRESS@", 53))
@@ -17,7 +38,8 @@ sys.stderr.flush()
 while True:
     query, client = sock.recvfrom(4096)
     end = query.index(0, 12) + 5
-    code = 2 if MODE == "servfail" else 0
+    late = MODE == "servfail-later" and b"gstatic" not in query  # Readiness is asked for a name of gstatic.
+    code = 2 if late or MODE == "servfail" else 0
     answers = 0 if code else 1
     head = query[:2] + bytes([0x81, 0x80 | code]) + b"\0\1" + bytes([0, answers]) + b"\0\0\0\0"
     record = b"\xc0\x0c\0\1\0\1\0\0\1\x2c\0\4\x0a\x4d\1\1" if answers else b""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from resolab.errors import MachineError
+from resolab.lab.software.identity import describe_software
 from resolab.lab.software.process import SoftwareProcess
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.records import Failure, QueryRecord, SoftwareRecord, TrialFlag
@@ -38,6 +39,12 @@ configuration = "{file}"
 transports = [{transports}]
 ready_s = {ready_s}
 cache = "{cache}"
+"""
+
+MISSING = """
+[software.gone]
+command = ["no-such-resolver"]
+transports = ["doudp"]
 """
 
 
@@ -142,6 +149,22 @@ def test_a_hanging_program_fails_its_queries_and_the_run_goes_on(privileged: Non
     assert not after.failed
 
 
+def test_servfail_in_a_trial_is_the_answer_and_the_program_stays(privileged: None) -> None:
+    (result,) = run_trials(make_plan("servfail-later"), "servfail-later")
+    assert query_of(result).rcode == "SERVFAIL"
+    assert result.failed
+    assert TrialFlag.SOFTWARE_ENDED not in result.flags
+    assert of_software(result).last_words is None
+
+
+def test_a_program_that_is_not_installed_is_one_line_before_the_run() -> None:
+    plan = parse_plan(TEXT.format(names='"gone"') + MISSING, "own.toml", Corpus.from_project(), base=FAKE.parent)
+    with pytest.raises(MachineError) as caught:
+        describe_software(plan.software)
+    line = "software gone: program no-such-resolver is not on this machine; give the path of a program"
+    assert str(caught.value) == line
+
+
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
@@ -151,8 +174,12 @@ def test_a_hanging_program_fails_its_queries_and_the_run_goes_on(privileged: Non
             {"modes": ["answers"], "ready_s": 1, "transports": '"doudp", "dot"'},
             ["over dot (tcp_connect_refused)", "it said: listening", "name only transports it speaks"],
         ),
+        (
+            {"modes": ["wrong-name"], "ready_s": 2, "transports": '"doudp", "dot"'},
+            ["no good answer within 2 s over dot (tls_certificate_invalid)", "it said: listening"],
+        ),
     ],
-    ids=["syntax error", "SERVFAIL", "a setting that is ignored"],
+    ids=["syntax error", "SERVFAIL", "a setting that is ignored", "wrong certificate"],
 )
 def test_a_start_that_fails_is_one_line_with_the_last_words(privileged: None, plan: dict, words: list[str]) -> None:
     modes = plan.pop("modes")
