@@ -12,6 +12,7 @@ import pytest
 
 from resolab import studies
 from resolab.lab.artifacts import NO_FILES, TrialFiles
+from resolab.lab.software import SoftwareRack
 from resolab.plan import Condition, Corpus, Plan
 from resolab.records import DirectionSummary, LinkProfile, PathSummaryRecord
 from resolab.trials import client_runner
@@ -127,6 +128,7 @@ class PretendedLab:
         self.profiles = {name: corpus.profile(name) for name in plan.factors.profile}
         self.edge = SimpleNamespace(process=SimpleNamespace(running=True), flush=self._flush)
         self.keeper = SimpleNamespace(keep=self._keep, key_log_file=None)
+        self.software = SoftwareRack({})
         self.tables = add_tables(Path("nowhere"))
         assert self.tables == "# 3 coins"
 
