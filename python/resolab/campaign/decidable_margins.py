@@ -69,7 +69,7 @@ def list_decidable_margins(plan: Plan, pilot: Dataset | None = None) -> list[Dec
     if pilot is None:
         found = [_by_reference(plan, one) for one in times]
     else:
-        found = [_by_pilot(plan, one, PilotData(pilot, find_outcome(one.outcome))) for one in times]
+        found = [_by_pilot(plan, one, PilotData(plan, pilot, find_outcome(one.outcome))) for one in times]
     order = {id(one): place for place, one in enumerate(plan.expectations)}
     known = [*shares, *(one for one in found if one is not None)]
     return sorted(known, key=lambda one: order[id(one.expectation)])

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from resolab.campaign.margins import margins_ms
+from resolab.errors import ConfigurationError
 from resolab.plan import (
     EVERY_PAGE,
     ComparisonKind,
@@ -96,7 +97,7 @@ class PlanPower:
 def plan_power(plan: Plan, pilot: Dataset, asked: PowerAims) -> PlanPower:
     """Return the result for every comparison of the plan except A/A."""
     plan = pool_pages(plan)
-    found = PilotData(pilot, find_outcome(plan.analysis.primary))
+    found = PilotData(plan, pilot, find_outcome(plan.analysis.primary))
     margins = margins_ms(plan, pilot.manifest.profiles)
     compared = [one for one in plan.comparisons() if one.kind is not ComparisonKind.AA]
     rows = [_row(plan, one, found, _aims(plan, one, found, asked, margins.get(one.id)), asked) for one in compared]
@@ -107,10 +108,15 @@ def plan_power(plan: Plan, pilot: Dataset, asked: PowerAims) -> PlanPower:
 class PilotData:
     """The loads and trial durations of a dataset by the levels of its conditions."""
 
-    def __init__(self, pilot: Dataset, outcome: LoadOutcome) -> None:
+    def __init__(self, plan: Plan, pilot: Dataset, outcome: LoadOutcome) -> None:
         self.outcome = outcome
         text, source = pilot.manifest.plan_text, str(pilot.folder / "plan.toml")
         own = parse_plan(text, source, corpus=None, begun_with=pilot.manifest.pages())
+        if (own.kind, own.study and own.study.name) != (plan.kind, plan.study and plan.study.name):
+            raise ConfigurationError(
+                f"{pilot.folder} has trials of the kind {own.kind}, and the plan {plan.name} has the kind {plan.kind}: "
+                "give a dataset of the plan's kind of trial"
+            )
         own = pool_pages(replace(own, seed=pilot.manifest.seed))
         if own.samples_pages:
             pilot.take_pages_as_one(EVERY_PAGE)

@@ -31,6 +31,7 @@ _NAMED_ELSEWHERE = {
     "page": "resolab list pages",
     "profile": "resolab list profiles",
     "resolver": "names of [resolvers.NAME] in a live plan",
+    "resolver_software": "edge, names of [software.NAME] in a plan",
     "study_arm": "resolab list studies",
     "study_case": "resolab list studies",
 }

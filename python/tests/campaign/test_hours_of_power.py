@@ -7,6 +7,8 @@ import pytest
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.campaign.power import PowerAims, plan_power
+from resolab.errors import ConfigurationError
+from resolab.plan import Corpus, load_plan
 from resolab.store import build_tables, open_dataset
 
 
@@ -21,3 +23,12 @@ def test_hours_of_a_row_are_those_of_all_paths_as_the_totals(tmp_path: Path) -> 
     hours = [[answer.hours for row in found.rows for answer in row.answers] for found in (one, four)]
     assert all(hours[0])
     assert [each and each / 4 for each in hours[0]] == pytest.approx(hours[1])
+
+
+def test_a_pilot_of_another_kind_of_trial_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "d"
+    make_dataset(folder, make_plan(PLAN_TEXT))
+    build_tables(folder)
+    plan = load_plan(Path(__file__).parents[3] / "plans" / "exchange-handshakes.toml", Corpus.from_project())
+    with open_dataset(folder) as pilot, pytest.raises(ConfigurationError, match="the kind page_load, and the plan"):
+        plan_power(plan, pilot, PowerAims(effect_ms=20.0))
