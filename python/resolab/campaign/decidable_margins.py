@@ -66,10 +66,11 @@ def list_decidable_margins(plan: Plan, pilot: Dataset | None = None) -> list[Dec
     plan = pool_pages(plan)
     shares = [_share(plan, one) for one in plan.expectations if one.kind is ExpectationKind.SLOW_SHARE_AT_MOST]
     times = [one for one in plan.expectations if one.kind in TIME_KINDS]
-    if pilot is None:
-        found = [_by_reference(plan, one) for one in times]
-    else:
+    found: list[DecidableMargin | None] = [None for _ in times]
+    if pilot is not None:
         found = [_by_pilot(plan, one, PilotData(plan, pilot, find_outcome(one.outcome))) for one in times]
+    # A pilot without the arms says nothing: the quiet machine's spread still warns.
+    found = [known or _by_reference(plan, one) for known, one in zip(found, times, strict=True)]
     order = {id(one): place for place, one in enumerate(plan.expectations)}
     known = [*shares, *(one for one in found if one is not None)]
     return sorted(known, key=lambda one: order[id(one.expectation)])

@@ -75,3 +75,11 @@ def test_a_pilot_gives_margins_in_percent_too(tmp_path: Path, capsys: pytest.Cap
     told = json.loads(capsys.readouterr().out)["margins"]
     assert [one["by"] for one in told] == ["pilot", "reference", "pilot"]
     assert told[2]["smallest_percent"] > 0
+
+
+def test_a_pilot_without_the_arms_leaves_the_quiet_machines_warning(tmp_path: Path) -> None:
+    folder = make_dataset(tmp_path / "pilot", make_plan(PLAN_TEXT))
+    build_tables(folder)
+    other = make_plan(PLAN_TEXT.replace('["fiber", "4g"]', '["cable"]') + EXPECT)
+    with open_dataset(folder) as pilot:
+        assert list_decidable_margins(other, pilot) == list_decidable_margins(other)
