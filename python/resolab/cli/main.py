@@ -92,7 +92,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     """Build the parser of the whole command and the parser of `query`."""
     parser: argparse.ArgumentParser = Parser(
         prog="resolab",
-        description="Measures what name resolution does to the web a person feels.",
+        description="A testbed for DNS transports: page load and DNS response times over emulated access links.",
         epilog=EPILOGUE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
