@@ -40,9 +40,10 @@ from resolab.cli.visit.arguments import add_visit
 if TYPE_CHECKING:
     from resolab.cli.dataset.check import CheckOptions
 
-EPILOGUE = """exit codes: 0 done (failed loads and queries are data), 1 outside a tolerance (calibrate) or beyond
-a --fail, 2 usage, 3 bad configuration, 4 the machine lacks something, 5 deadline, 70 internal,
-127 unsupported combination, 130 interrupted (resume goes on), 141 nobody reads on"""
+EPILOGUE = """exit codes: 0 done (failed loads and queries are data), 1 outside a tolerance (calibrate), beyond
+a --fail or an expectation not met (--check), 2 usage, 3 bad configuration, 4 the machine lacks something,
+5 deadline, 6 an expectation undecided (--undecided fail), 70 internal, 127 unsupported combination,
+130 interrupted (resume goes on), 141 nobody reads on"""
 _FORMER_NAMES: dict[tuple[str, ...], tuple[str, ...]] = {("page", "path"): ("page", "critical-path")}
 """Renamed commands: the former name still works, and help shows the new name only."""
 
