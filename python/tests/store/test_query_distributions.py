@@ -125,7 +125,7 @@ def _connection(times_ms: list[float]) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     connection.execute(
         "CREATE TABLE trials AS SELECT 'b000-t000' AS trial_id, 'fiber' AS profile, "
-        "0.0 AS resolver_extra_rtt_ms, 'hit' AS resolver_cache, 'lab' AS resolver"
+        "0.0 AS resolver_extra_rtt_ms, 'hit' AS resolver_cache, 'lab' AS resolver, 'edge' AS resolver_software"
     )
     connection.execute("CREATE TABLE times (sequence BIGINT, time_ns BIGINT)")
     times = ("NULL" if math.isinf(time) else round(time * 1e6) for time in times_ms)

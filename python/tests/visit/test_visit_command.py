@@ -14,7 +14,8 @@ from resolab.cli.main import main
 from resolab.cli.visit.arguments import BROWSERS, TRANSPORTS
 from resolab.errors import MachineError
 from resolab.plan import Plan
-from resolab.records import BrowserKind, DnsTransport, PageFailure, Record
+from resolab.plan.browser_builds import STOCK_BROWSERS
+from resolab.records import DnsTransport, PageFailure, Record
 from resolab.visit import PlannedVisitLoad, live_loader
 
 OPERATOR = ["--operator", "https://lab.uni.test/"]
@@ -121,7 +122,7 @@ def test_an_interrupt_lets_browsers_end_and_a_second_one_does_not_disturb(
 
 
 def test_words_of_the_arguments_are_those_of_records() -> None:
-    assert set(BROWSERS) == {*BrowserKind}
+    assert set(BROWSERS) == set(STOCK_BROWSERS)
     assert list(TRANSPORTS) == [*DnsTransport]
 
 

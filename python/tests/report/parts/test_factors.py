@@ -113,6 +113,7 @@ def test_what_was_held_is_said(findings: Findings) -> None:
         "query_gathering off",
         "answer_push off",
         "resolver_miss_ratio 0",
+        "resolver_software edge",
     ]
     assert ("factors held", ", ".join(list_constant_factors(findings))) in environment(findings)
 
