@@ -216,7 +216,8 @@ def _total(plan: Plan, rows: Sequence[ComparisonPower], pilot: PilotData, aim: s
     """Return the total cost of an aim for all comparisons, on the plan's paths."""
     blocks: dict[str, int] = {}
     for row in rows:
-        needed = next(one.needed for one in row.answers if one.aim == aim)
+        # A comparison on a network that the pilot lacks has no margin in round trips, so no such aim.
+        needed = next((one.needed for one in row.answers if one.aim == aim), None)
         if needed is None or needed.blocks is None:
             return None
         for arm in (row.comparison.treatment, row.comparison.baseline):

@@ -32,3 +32,14 @@ def test_a_pilot_of_another_kind_of_trial_is_refused(tmp_path: Path) -> None:
     plan = load_plan(Path(__file__).parents[3] / "plans" / "exchange-handshakes.toml", Corpus.from_project())
     with open_dataset(folder) as pilot, pytest.raises(ConfigurationError, match="the kind page_load, and the plan"):
         plan_power(plan, pilot, PowerAims(effect_ms=20.0))
+
+
+def test_a_network_missing_from_the_pilot_leaves_its_total_unknown(tmp_path: Path) -> None:
+    folder = tmp_path / "d"
+    margin = "[analysis]\nequivalence_margin_rtts = 0.25\n"
+    make_dataset(folder, make_plan(PLAN_TEXT))
+    build_tables(folder)
+    plan = make_plan(PLAN_TEXT.replace('["fiber", "4g"]', '["fiber", "dsl"]') + margin)
+    with open_dataset(folder) as pilot:
+        found = plan_power(plan, pilot, PowerAims())
+    assert found.totals["within the plan's margin"] is None
