@@ -27,7 +27,7 @@ FIRST_SHARES = (1 / 6, 1 / 3, 1 / 2)
 
 
 class DoubtKind(StrEnum):
-    """The failed assumption."""
+    """An assumption of a verdict that a run does not bear out."""
 
     ORDER = "order"
     """One arm ran second too often for a random order."""

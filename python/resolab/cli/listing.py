@@ -38,7 +38,7 @@ _NAMED_ELSEWHERE = {
 
 
 def run(what: str, words: Sequence[str] = (), *, as_json: bool, whole: bool = False) -> int:
-    """Print the list of one kind of name; with words, only names that contain one of them."""
+    """Print the list of a kind of name. With `words`, print the names that contain a word."""
     rows = list(
         {"pages": _pages, "profiles": _profiles, "plans": _plans, "factors": _factors, "studies": _studies}[what](
             Corpus.from_project()

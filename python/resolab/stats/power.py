@@ -145,11 +145,11 @@ class MarginSides(Enum):
     """The place of an interval that a margin decides."""
 
     BELOW = auto()
-    """Below the margin."""
+    """The interval lies below the margin."""
     ABOVE = auto()
-    """Above the margin's negative."""
+    """The interval lies above the negative of the margin."""
     WITHIN = auto()
-    """Both."""
+    """The interval lies between the negative of the margin and the margin."""
 
 
 def smallest_margin(

@@ -128,7 +128,7 @@ class MergedRun(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class SoftwareEntry(msgspec.Struct, kw_only=True, frozen=True):
-    """One software of the plan (`[software.NAME]`), from format 1.23 on."""
+    """One software of the plan (`[software.NAME]`), from format 1.25 on."""
 
     program: str
     """The path of the program."""

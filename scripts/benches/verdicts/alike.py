@@ -30,7 +30,7 @@ MARGIN_PERCENT = 5.0
 MOST_FALSE_PERCENT = 2.5
 CAMPAIGN_BLOCKS = (24, 48, 100)
 ONE_LOOK = "one look"
-"""The row of a number of blocks fixed in advance: its rate is known to about one percent only, so it has no limit."""
+"""The row with a fixed number of blocks. The bench knows this row's rate to about one percent, so no limit applies."""
 CAMPAIGNS_COUNT = 20
 """The number of drawn campaigns of a condition."""
 EXPECTED = Expectation(

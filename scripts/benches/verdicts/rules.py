@@ -2,9 +2,13 @@
 
 For: `alike`. Not for: the tools themselves; each rule is its documented statistic, written again in a few lines.
 
-Sources: sitespeed.io `compare` plugin (one-sided Mann-Whitney, p < 0.05); Mozilla PerfCompare (two-sided); Chrome
-Pinpoint (the smaller p of Mann-Whitney and Kolmogorov-Smirnov, at most 0.01); Mozilla Perfherder (t above 7 and 2 %;
-here Welch's t, without their weights); Lighthouse CI assertions (the best run decides) and budgets of medians.
+Sources:
+
+- sitespeed.io, plugin `compare`: one-sided Mann-Whitney test, p < 0.05.
+- Mozilla PerfCompare: two-sided Mann-Whitney test, p < 0.05.
+- Chrome Pinpoint: the smaller p of Mann-Whitney and Kolmogorov-Smirnov tests, at most 0.01.
+- Mozilla Perfherder: t above 7 and a change above 2 %. Here: Welch's t, without Perfherder's weights.
+- Lighthouse CI: the best run decides. Budgets: the median decides.
 """
 
 from collections.abc import Callable, Mapping

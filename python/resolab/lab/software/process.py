@@ -2,7 +2,7 @@
 
 For: the lifetime of a process with all its children. Not for: its readiness (`readiness`) or its files (`rack`).
 
-The program runs in a process namespace of its own, so the end of its first process ends all of its children.
+Each program runs in a separate process namespace. The end of the first process ends all processes of the namespace.
 """
 
 import asyncio

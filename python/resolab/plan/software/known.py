@@ -18,7 +18,7 @@ _OVER_TCP = (DnsTransport.DOUDP, DnsTransport.DOTCP, DnsTransport.DOT, DnsTransp
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A known server."""
+    """The command, configuration and transports of a server that resolab knows."""
 
     command: tuple[str, ...]
     version: tuple[str, ...]

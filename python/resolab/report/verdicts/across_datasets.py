@@ -12,7 +12,7 @@ from pathlib import Path
 
 from resolab.checks.decision import Interval, Verdict, decide, subtract_scaled
 from resolab.errors import ConfigurationError
-from resolab.plan import ComparisonKind, Plan, PlannedComparison
+from resolab.plan import ComparisonKind, Condition, Plan, PlannedComparison
 from resolab.plan.expectation import TIME_KINDS, Expectation
 from resolab.report.findings.dataset_plan import read_plan
 from resolab.report.findings.page_loads import group_by_condition, pair_samples
@@ -23,6 +23,7 @@ from resolab.report.verdicts.sentences import across_sentence
 from resolab.report.verdicts.verdicts import is_sequential
 from resolab.stats import Sample, difference_of_medians, measure_spread
 from resolab.store import Dataset, Manifest, ensure_tables, open_dataset
+from resolab.store.manifest import SoftwareEntry
 from resolab.store.outcomes import PLT, RESPONSE_START, find_outcome
 from resolab.store.rows import LoadRow
 
@@ -50,8 +51,8 @@ def check_across(first: Path, second: Path, *, any_margin: bool = False) -> Data
         ensure_tables(folder)
     with open_dataset(first) as before, open_dataset(second) as after:
         sides = (_read_side(before), _read_side(after))
-        _refuse_differences(first, second, sides)
-        compared = list(_list_compared(second, sides))
+        compared = _list_compared(second, sides)
+        _refuse_differences(first, second, sides, [pair.baseline for _, pair in compared])
         if not any_margin:
             _refuse_small_margins(compared)
         results = [_judge(one, pair, sides) for one, pair in compared]
@@ -63,9 +64,9 @@ def _read_side(dataset: Dataset) -> _Side:
     return _Side(dataset.manifest, plan, group_by_condition(dataset.measured_loads()))
 
 
-def _refuse_differences(first: Path, second: Path, sides: tuple[_Side, _Side]) -> None:
+def _refuse_differences(first: Path, second: Path, sides: tuple[_Side, _Side], baselines: Sequence[Condition]) -> None:
     """Refuse datasets with differences that a difference of builds cannot be told from."""
-    facts = [_list_facts(one) for one in sides]
+    facts = [_list_facts(side, baselines) for side in sides]
     differing = [name for name in facts[0] if facts[0][name] != facts[1][name]]
     if differing:
         problem = f"they differ in {', '.join(differing)}"
@@ -73,20 +74,30 @@ def _refuse_differences(first: Path, second: Path, sides: tuple[_Side, _Side]) -
         raise ConfigurationError(f"could not check {second} against {first}: {problem}; {remedy}")
 
 
-def _list_facts(side: _Side) -> dict[str, object]:
+def _list_facts(side: _Side, baselines: Sequence[Condition]) -> dict[str, object]:
+    """List what must be equal in both datasets; browsers and software of the baselines only."""
     manifest, instrument = side.manifest, side.plan.instrument
+    software = manifest.starts[-1].software if manifest.starts else {}
     return {
         "kind of trials": side.plan.kind,
         "study": side.plan.study,
         "pages": manifest.starts[-1].pages_sha256 if manifest.starts else None,
         "profiles": {one.name: one for one in manifest.profiles},
-        "browsers": manifest.versions.browsers,
+        "the baseline's browser": {one.browser: manifest.versions.browsers.get(one.browser) for one in baselines},
+        "the baseline's software": {
+            one.resolver_software: _identify_software(software.get(one.resolver_software)) for one in baselines
+        },
         "resolab": manifest.versions.resolab,
         "resolab-core": manifest.versions.resolab_core,
         "back end": manifest.backend,
         "paths": manifest.paths,
         "keep_awake": instrument.keep_awake,
     }
+
+
+def _identify_software(entry: SoftwareEntry | None) -> tuple[str, str, str] | None:
+    """Return what makes two programs the same software; `None` for the edge, which is of resolab's version."""
+    return None if entry is None else (entry.program_sha256, entry.configuration, entry.cache)
 
 
 def _list_compared(second: Path, sides: tuple[_Side, _Side]) -> list[tuple[Expectation, PlannedComparison]]:

@@ -1,4 +1,4 @@
-"""The trials of a study: its declaration with the function that runs one trial, and what goes in and out of it.
+"""The trials of a study: the declaration, the function that runs one trial, and that function's input and result.
 
 For: the object `TRIALS` of a study's module `trials`. Not for: the steps common to all trials (`runner`).
 """
@@ -50,7 +50,7 @@ class StudyResult:
 
 @dataclass(frozen=True, slots=True)
 class StudyTrials:
-    """A study's trials."""
+    """The declaration of a study, and the function that runs one of the study's trials."""
 
     declaration: StudyDeclaration
     run: Callable[[StudyTrial], Awaitable[StudyResult]]

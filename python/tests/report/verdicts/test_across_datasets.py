@@ -72,3 +72,33 @@ def test_margins_below_the_drift_of_days_need_a_word(tmp_path: Path, capsys: pyt
     assert main(["compare", str(first), str(first), "--check"]) == 3
     assert "about 5 ms from day to day" in capsys.readouterr().err
     assert main(["compare", str(first), str(first), "--check", "--any-margin"]) == 0
+
+
+VERSIONS = {"resolab": "0.1.0", "resolab_core": "0.1.0", "browser": "chromium 156.0"}
+
+
+def test_the_baselines_browser_is_the_same_and_the_treatments_may_differ(tmp_path: Path) -> None:
+    first, other, own = (
+        made(tmp_path / name, versions={**VERSIONS, "browsers": browsers})
+        for name, browsers in (
+            ("a", {"chromium": "156.0"}),
+            ("b", {"chromium": "157.0"}),
+            ("c", {"chromium": "156.0", "nightly": "158.0"}),
+        )
+    )
+    with pytest.raises(ConfigurationError, match="they differ in the baseline's browser"):
+        check_across(first, other)
+    assert check_across(first, own).results
+
+
+def test_the_baselines_software_is_the_same_program(tmp_path: Path) -> None:
+    entry = {"program": "/usr/sbin/unbound", "program_sha256": "aa", "cache": "warm", "transports": ["doudp"]}
+
+    def made_with(name: str, sha256: str) -> Path:
+        edge = {**entry, "program_sha256": sha256, "configuration": "server:"}
+        return made(tmp_path / name, starts=[{"unix_ns": 1, "software": {"edge": edge}}])
+
+    first = made_with("a", "aa")
+    assert check_across(first, made_with("b", "aa")).results
+    with pytest.raises(ConfigurationError, match="they differ in the baseline's software"):
+        check_across(first, made_with("c", "bb"))
