@@ -19,7 +19,6 @@ mod path;
 mod path_netem;
 mod ping_command;
 mod probe_command;
-#[cfg(feature = "qlog")]
 mod query_connections;
 mod query_path;
 mod query_trust;

@@ -212,6 +212,7 @@ fn what_does_not_go_together_is_refused() {
     }
 }
 
+#[cfg(feature = "qlog")]
 #[test]
 fn secrets_and_qlogs_are_written_where_the_environment_says() {
     let edge = Edge::on_loopback();
@@ -238,6 +239,7 @@ fn secrets_and_qlogs_are_written_where_the_environment_says() {
 }
 
 /// JSON text sequences (RFC 7464): each text behind a record separator.
+#[cfg(feature = "qlog")]
 fn check_qlog(name: &str, path: &std::path::Path) {
     let (_, connection_id) = name
         .strip_suffix(".sqlog")

@@ -1,5 +1,6 @@
 //! The tests of a running edge over loopback: one test program, as linking takes longer than most tests.
-//! Not for: `many_connections`, `memory`, with programs of their own.
+//! Not for: `limits`, `many_connections`, `memory` and `request_bodies`, which measure their process, or `web`; each is
+//! a program of its own.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod support;
@@ -16,10 +17,8 @@ mod forward;
 mod gathering;
 mod hellos;
 mod http1;
-mod limits;
 mod names;
 mod partial;
 mod quic_handshakes;
-mod request_bodies;
 mod tickets;
 mod tls;

@@ -2,14 +2,16 @@
 //! served meanwhile.
 #![allow(clippy::unwrap_used)]
 
-use crate::support::ours::client;
-use crate::support::{Lab, RESOLVER, ask_doq, assert_answer, framed, open_doq, query};
+mod support;
+
 use resolab_dns::{ClientOptions, PendingQuery, Question};
 use resolab_record::{EdgeCommand, Failure, KeyExchangeGroup, QueryPurpose};
 use rustls::ClientConfig;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
+use support::ours::client;
+use support::{Lab, RESOLVER, ask_doq, assert_answer, framed, open_doq, query};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::timeout;

@@ -2,12 +2,14 @@
 //! program of its own, because what is measured is the process.
 #![allow(clippy::unwrap_used)]
 
-use crate::support::clients::{Client, VERSIONS, request};
-use crate::support::{HOST, Lab};
+mod support;
+
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use std::future::poll_fn;
 use std::time::Duration;
+use support::clients::{Client, VERSIONS, request};
+use support::{HOST, Lab};
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The work of a resolver or web server of the plan (`[software.NAME]`) during a trial.
+/// The work of a resolver of the plan (`[software.NAME]`) during a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SoftwareRecord {

@@ -246,9 +246,6 @@ pub struct TrialRecord {
     /// Name of the resolver's software in the plan (`[software.NAME]`); `edge` is the lab's own.
     #[serde(default = "edge")]
     pub resolver_software: String,
-    /// Name of the web servers' software in the plan (`[software.NAME]`); `edge` is the lab's own.
-    #[serde(default = "edge")]
-    pub web_software: String,
     /// Vantage point of the trial, as named in the plan; `lab` is the lab's client host.
     #[serde(default = "lab")]
     pub vantage_point: String,

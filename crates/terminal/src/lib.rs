@@ -1,5 +1,5 @@
-//! The terminal side of every program: records on standard output, one-line errors, exit codes,
-//! shared arguments. Not for: the commands of one program.
+//! The terminal side of the programs: records on standard output, one-line errors, exit codes,
+//! arguments. Not for: the commands of a program.
 
 pub mod arguments;
 pub mod command_lines;

@@ -1,5 +1,6 @@
 //! Writes records to standard output and one-line errors to standard error; defines the exit codes.
-//! No other module of any program prints.
+//! Beside this module, only the commands `edge` and `schema` of resolab-core write to standard
+//! output.
 
 use resolab_record::{FORMAT_VERSION, Record, StartRecord};
 use std::fmt::Display;

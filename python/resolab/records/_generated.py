@@ -1767,7 +1767,7 @@ class ResourceRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="recor
 
 
 class SoftwareRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record", tag="software"):
-    """The work of a resolver or web server of the plan (`[software.NAME]`) during a trial."""
+    """The work of a resolver of the plan (`[software.NAME]`) during a trial."""
 
     name: str
     restarts_count: int
@@ -1886,7 +1886,6 @@ class TrialRecord(msgspec.Struct, kw_only=True, frozen=True, tag_field="record",
     study_case: str | None = None
     resolver: str = "lab"
     resolver_software: str = "edge"
-    web_software: str = "edge"
     vantage_point: str = "lab"
     monotonic_ns: int
     wall_time_unix_ns: int

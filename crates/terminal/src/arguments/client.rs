@@ -1,5 +1,4 @@
-//! The arguments shared by `query` and `stub`: settings of the resolver's client. Not for:
-//! querying.
+//! The arguments of commands with a resolver's client. Not for: querying.
 
 use crate::arguments::durations::deadline_ms;
 use crate::arguments::key_exchange_groups::GroupArguments;
