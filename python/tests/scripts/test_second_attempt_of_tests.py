@@ -64,33 +64,49 @@ echo "$*" >> "$(dirname "$0")/asked"
 case "$*" in
     *--no-run*) ;;
     *--no-fail-fast*)
-        printf 'failures:\\n\\nfailures:\\n    room::fails_once\\n'
+        printf 'failures:\\n\\nfailures:\\n    room::fails_once\\n\\ntest result: FAILED. 3 passed; 1 failed; 0 ignored\\n'
+        %s
         printf 'error: 2 targets failed:\\n    `-p fine --lib`\\n    `-p broken --test broken`\\n' >&2; exit 101 ;;
-    *fine*--list*) echo 'room::fails_once: test' ;;
-    *--list*) ;;
     *broken*) exit 101 ;;
 esac
 """
+NAMED = r"printf 'failures:\n    broken::always\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored\n'"
+CRASHED = ":"
 
 
-def test_what_fails_of_rusts_tests_beside_pythons_is_tried_again_alone(checkout: Path) -> None:
+def run_with_cargo(checkout: Path, second_program: str) -> tuple[int, list[str], list[str]]:
+    """Run scripts/test with a stand-in for cargo; return the exit code, the attempts kept and cargo's arguments."""
     (checkout / "test_fine.py").write_text("def test_fine():\n    pass\n")
     (checkout / "bin").mkdir()
-    programs = {"bin/cargo": CARGO, "scripts/check": "#!/bin/sh\n", "scripts/fuzz": "#!/bin/sh\n"}
+    programs = {
+        "bin/cargo": CARGO % second_program,
+        "scripts/check": "#!/bin/sh\n",
+        "scripts/fuzz": "#!/bin/sh\n",
+    }
     for name, text in programs.items():
         (checkout / name).write_text(text)
         (checkout / name).chmod(0o755)
     code, kept = run(checkout)
+    asked = (checkout / "bin" / "asked").read_text().splitlines()
+    return code, kept, [line.split("--locked ")[1] for line in asked]
+
+
+def test_each_failed_test_of_rust_is_tried_again_alone_by_its_name(checkout: Path) -> None:
+    code, kept, asked = run_with_cargo(checkout, NAMED)
     assert code == 1  # one failed twice
     assert len(kept) == 1
-    assert "-p fine --lib" in kept[0]
+    assert "room::fails_once" in kept[0]
     assert "broken" not in kept[0]
-    asked = (checkout / "bin" / "asked").read_text().splitlines()
-    assert [line.split("--locked ")[1] for line in asked] == [
+    assert asked == [
         "--no-run",
         "--no-fail-fast",
-        "-p fine --lib -- --list --exact room::fails_once",
-        "-p fine --lib -- --exact room::fails_once --test-threads 1",
-        "-p broken --test broken -- --list --exact room::fails_once",
-        "-p broken --test broken -- --test-threads 1",
+        "--workspace -- --exact broken::always --test-threads 1",
+        "--workspace -- --exact room::fails_once --test-threads 1",
     ]
+
+
+def test_with_a_program_that_names_no_test_whole_programs_are_tried_again(checkout: Path) -> None:
+    code, kept, asked = run_with_cargo(checkout, CRASHED)
+    assert code == 1
+    assert "-p fine --lib" in kept[0]
+    assert asked[2:] == ["-p fine --lib -- --test-threads 1", "-p broken --test broken -- --test-threads 1"]

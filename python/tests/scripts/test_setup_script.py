@@ -166,6 +166,15 @@ def test_packages_are_installed_beside_the_build(checkout: Checkout) -> None:
     assert packages.stat().st_mtime < program.stat().st_mtime - 1
 
 
+def test_a_source_changed_during_the_build_is_built_by_the_next(checkout: Checkout) -> None:
+    with checkout.running(BUILD_S="3") as process:
+        time.sleep(1.5)
+        (checkout.folder / "crates" / "changed.rs").write_text("")
+        assert process.wait(timeout=60) == 0
+    assert checkout.run() == 0
+    assert any(one.startswith("cargo build") for one in checkout.calls)
+
+
 @pytest.mark.parametrize("failing", ["cargo build", "uv pip sync"])
 def test_one_that_fails_fails_the_set_up_and_the_next_makes_up_for_it(checkout: Checkout, failing: str) -> None:
     began = time.monotonic()
