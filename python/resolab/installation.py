@@ -19,8 +19,6 @@ CORE = "resolab-core"
 LOAD = "resolab-load"
 _SET_UP = {CORE: "scripts/setup", LOAD: "scripts/setup --load"}
 """The programs, each with the command building it in a checkout. A wheel has both."""
-
-
 _EXTRAS = {"evidence": {"perfetto": "perfetto"}, "fleet": {"nats": "nats-py", "cryptography": "cryptography"}}
 """The extras of pyproject.toml: their packages, by module. A checkout has all."""
 
@@ -56,7 +54,8 @@ def find_core() -> Path:
 def find_load() -> Path:
     """Find resolab-load, in the folder of resolab-core."""
     path = _core_path().parent / LOAD
-    _check_program(LOAD, path, "")
+    other_remedy = " (with --measured for the measured build), or unset RESOLAB_CORE"
+    _check_program(LOAD, path, other_remedy if os.environ.get("RESOLAB_CORE") else "")
     return path
 
 

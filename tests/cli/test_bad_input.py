@@ -65,7 +65,7 @@ def test_an_existing_folder_is_not_touched(tmp_path):
     ids=["netem", "qlog"],
 )
 def test_an_optional_feature_names_the_build_with_it(words, environment, code):
-    """The build of `./resolab` is without the features of decision 30."""
+    """The build of `./resolab` is without the features of decision 38."""
     release = ROOT / "target" / "release" / "resolab-core"
     ended = resolab(*words, env=os.environ | {"RESOLAB_CORE": str(release)} | environment)
     assert ended.returncode == code

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import resolab
 from resolab.cli.calibrate_arguments import add_calibrate
 from resolab.cli.command_end import begin_streams, end
-from resolab.cli.core_commands import add_core_commands, become_core, is_core_command
 from resolab.cli.dataset.arguments import (
     add_compare,
     add_evidence,
@@ -33,6 +32,7 @@ from resolab.cli.list_arguments import add_list
 from resolab.cli.page.arguments import add_page
 from resolab.cli.parser import Parser
 from resolab.cli.plan.arguments import add_plan
+from resolab.cli.program_commands import add_program_commands, become_program, is_program_command
 from resolab.cli.query.arguments import add_query
 from resolab.cli.terminal_size import drop_unusable_size
 from resolab.cli.visit.arguments import add_visit
@@ -55,8 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         begin_streams()
         drop_unusable_size(os.environ)
-        if is_core_command(words):
-            become_core(words)
+        if is_program_command(words):
+            become_program(words)
         options = _options(words)
         signal.signal(signal.SIGTERM, _interrupt)
         return end(None, options.run(options))
@@ -117,7 +117,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     query = add_query(commands)
     query.set_defaults(run=_query)
     add_visit(commands).set_defaults(run=_visit)
-    add_core_commands(commands)
+    add_program_commands(commands)
     add_fleet(commands).set_defaults(run=_fleet)
     add_internet(commands).set_defaults(run=_internet)
     add_list(commands).set_defaults(run=_list)

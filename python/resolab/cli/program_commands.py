@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
 LOAD_COMMAND = "bench"
-CORE_COMMANDS = {
+PROGRAM_COMMANDS = {
     LOAD_COMMAND: "put load on a resolver, in a closed or an open loop (docs/method/load.md)",
     "stub": "forward plain DNS over an encrypted transport (docs/guides/stub.md)",
     "edge": "serve DNS and pages (docs/formats/edge.md)",
@@ -31,18 +31,18 @@ CORE_COMMANDS = {
 """The commands and texts in the list of commands. `query` and `internet` do more here; `schema` is for builders."""
 
 
-def add_core_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_program_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add these commands to the list of commands."""
-    for name, help_ in CORE_COMMANDS.items():
+    for name, help_ in PROGRAM_COMMANDS.items():
         commands.add_parser(name, help=help_, add_help=False)
 
 
-def is_core_command(arguments: Sequence[str]) -> bool:
+def is_program_command(arguments: Sequence[str]) -> bool:
     """Return True when another program carries out the command."""
-    return bool(arguments) and arguments[0] in CORE_COMMANDS
+    return bool(arguments) and arguments[0] in PROGRAM_COMMANDS
 
 
-def become_core(arguments: Sequence[str]) -> NoReturn:
+def become_program(arguments: Sequence[str]) -> NoReturn:
     """Replace this process by the command's program; its usage names the command as typed."""
     if is_installed():
         # In a checkout it finds them from where it lies itself.

@@ -419,21 +419,14 @@ async def run_fetch(
 
     A fetch longer than its limit is a failed record. Raises only when the client does not end after all fetches.
     """
-    records: list[FetchRecord] = []
-
-    def keep(record: Record) -> None:
-        if isinstance(record, FetchRecord):
-            records.append(record)
-
     # The private ALPN is negotiated at HTTP/3's address of the resolver.
     is_private = options.mode is CoalescingMode.PRIVATE_ALPN
-    command = [*enter_prefix(path_pid, "client"), str(find_core()), "fetch", "--mode", options.mode.value]
-    command += ["--handshake", options.handshake.value, "--timeout-ms", str(round(options.timeout_s * 1000))]
-    command += ["--resolver", f"h3://{resolver.name}" if is_private else resolver.url, *resolver.arguments()]
-    command += ["--speculative"] if options.is_speculative else []
-    process = await _start("the fetch", [*command, url], keep, key_log_file=key_log_file)
-    await process.wait(2 * options.timeout_s + QUERY_PATIENCE_S)
-    return records
+    arguments = ["fetch", "--mode", options.mode.value]
+    arguments += ["--handshake", options.handshake.value, "--timeout-ms", str(round(options.timeout_s * 1000))]
+    arguments += ["--resolver", f"h3://{resolver.name}" if is_private else resolver.url, *resolver.arguments()]
+    arguments += ["--speculative"] if options.is_speculative else []
+    found = await run_client(path_pid, [*arguments, url], 2 * options.timeout_s, key_log_file=key_log_file)
+    return [record for record in found if isinstance(record, FetchRecord)]
 
 
 async def run_client(
@@ -441,7 +434,7 @@ async def run_client(
 ) -> list[Record]:
     """Run a client of resolab-core in the path's client host; `arguments` begin with its command, as `fetch-names`.
 
-    Raises when the client fails, or does not end within the limit in s.
+    Raises when the client fails, or does not end within the limit in s and `QUERY_PATIENCE_S`.
     """
     records: list[Record] = []
     command = [*enter_prefix(path_pid, "client"), str(find_core()), *arguments]

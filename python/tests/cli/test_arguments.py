@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from resolab.cli.core_commands import CORE_COMMANDS
 from resolab.cli.main import main
 from resolab.cli.plan.arguments import FACTORS
+from resolab.cli.program_commands import PROGRAM_COMMANDS
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.plan.factors import EVERY_FACTOR
 
@@ -53,8 +53,8 @@ def test_the_former_name_of_a_command_works_and_help_shows_the_new_one(capsys: p
 
 
 def test_the_commands_of_the_core_name_theirs() -> None:
-    pages = [page for told in CORE_COMMANDS.values() for page in re.findall(r"docs/[a-z/-]+\.md", told)]
-    assert len(pages) == len(CORE_COMMANDS)
+    pages = [page for told in PROGRAM_COMMANDS.values() for page in re.findall(r"docs/[a-z/-]+\.md", told)]
+    assert len(pages) == len(PROGRAM_COMMANDS)
     assert all((PROJECT_ROOT / page).is_file() for page in pages)
 
 

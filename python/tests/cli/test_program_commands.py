@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from resolab.cli import core_commands
-from resolab.cli.core_commands import CORE_COMMANDS, LOAD_COMMAND, become_core
+from resolab.cli import program_commands
+from resolab.cli.program_commands import LOAD_COMMAND, PROGRAM_COMMANDS, become_program
 from resolab.engine import find_core, find_load
 from resolab.errors import MachineError
 from resolab.installation import project_root
@@ -23,7 +23,7 @@ def ran(*words: str, core: Path | None = None) -> "subprocess.CompletedProcess[s
     )
 
 
-@pytest.mark.parametrize("command", CORE_COMMANDS)
+@pytest.mark.parametrize("command", PROGRAM_COMMANDS)
 def test_words_input_and_exit_code_go_through(command: str, tmp_path: Path) -> None:
     for program in ("resolab-core", "resolab-load"):
         (tmp_path / program).write_text(f'#!/bin/sh\nprintf "%s|" {program} "$@"; cat; exit 9\n')
@@ -35,7 +35,10 @@ def test_words_input_and_exit_code_go_through(command: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("command", "program", "remedy"),
-    [("stub", "resolab-core", "run scripts/setup,"), (LOAD_COMMAND, "resolab-load", "run scripts/setup --load\n")],
+    [
+        ("stub", "resolab-core", "run scripts/setup,"),
+        (LOAD_COMMAND, "resolab-load", "run scripts/setup --load (with --measured for the measured build), or unset"),
+    ],
 )
 def test_a_program_that_is_not_there_is_one_line(command: str, program: str, remedy: str, tmp_path: Path) -> None:
     ended = ran(command, core=tmp_path / "resolab-core")
@@ -48,8 +51,8 @@ def test_all_of_its_commands_are_listed_and_its_help_calls_it_by_our_name() -> N
     listed = ran("--help").stdout
     told = subprocess.run([find_core(), "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
     own = re.findall(r"^  ([a-z-]+)  ", told.partition("Commands:")[2].partition("Options:")[0], re.MULTILINE)
-    assert set(own) - {"query", "internet", "schema", "help"} == set(CORE_COMMANDS) - {LOAD_COMMAND}
-    assert all(re.search(rf"^    {name}(?: |$)", listed, re.MULTILINE) for name in CORE_COMMANDS)
+    assert set(own) - {"query", "internet", "schema", "help"} == set(PROGRAM_COMMANDS) - {LOAD_COMMAND}
+    assert all(re.search(rf"^    {name}(?: |$)", listed, re.MULTILINE) for name in PROGRAM_COMMANDS)
     assert "Usage: resolab stub" in ran("stub", "--help").stdout
 
 
@@ -64,7 +67,7 @@ def test_a_wheels_core_is_told_where_the_profiles_lie(
 ) -> None:
     monkeypatch.setattr(os, "environ", {})
     monkeypatch.setattr(os, "execv", lambda *_: None)
-    monkeypatch.setattr(core_commands, "is_installed", lambda: installed)
-    monkeypatch.setattr(core_commands, "find_core", lambda: Path("resolab-core"))
-    become_core(["path", "--profile", "4g"])
+    monkeypatch.setattr(program_commands, "is_installed", lambda: installed)
+    monkeypatch.setattr(program_commands, "find_core", lambda: Path("resolab-core"))
+    become_program(["path", "--profile", "4g"])
     assert os.environ.get("RESOLAB_PROFILES") == named
