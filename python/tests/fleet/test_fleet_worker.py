@@ -101,6 +101,9 @@ def test_what_cannot_be_done_is_said_in_a_line_and_the_next_is_done(child: Child
     build = '\n[browser.mine]\nkind = "chromium"\npath = "/bin/true"\n'
     child.ask(changed(run, id="fleet-3", plan_text=PLAN + build), 0)
     assert "names the browser mine" in child.answer()["problem"]
+    software = '\n[software.mine]\ncommand = ["/bin/sh"]\nconfiguration = "/etc/shadow"\ntransports = ["dot"]\n'
+    child.ask(changed(run, id="fleet-4", plan_text=PLAN + software), 0)
+    assert "names the software mine" in child.answer()["problem"]
     child.line("nonsense")
     assert (child.answer()["failed"], child.process.poll()) == (None, None)
     child.ask(run, 0)

@@ -23,7 +23,7 @@ _SHOWN_DIGITS = 12
 
 
 def read_plan(run: FleetRun) -> Plan:
-    """Return a run's plan; raise when the plan names a file of this machine."""
+    """Return a run's plan; raise when the plan names a file or a program of this machine."""
     source = f"the plan of run {run.id}"
     path = find_path(run.plan_text, source)
     if path is not None:
@@ -32,7 +32,7 @@ def read_plan(run: FleetRun) -> Plan:
 
 
 def find_path(text: str, source: str) -> str | None:
-    """Return a path in a plan's text, before any file is opened; `None` without a path."""
+    """Return a path or a program in a plan's text, before any file is opened; `None` without either."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -42,9 +42,10 @@ def find_path(text: str, source: str) -> str | None:
     for word in words:
         if is_path(word):
             return f"the page {word}"
-    builds = _read_section(table, "browser")
-    if builds:
-        return f"the browser {next(iter(builds))}"
+    for kind in ("browser", "software"):
+        programs = _read_section(table, kind)
+        if programs:
+            return f"the {kind} {next(iter(programs))}"
     listed = _read_section(table, "sites").get("list")
     if listed is not None:
         return f"the list {listed}"

@@ -5,6 +5,7 @@ For: pure functions over the records of a load. Not for: the browser's view, or 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from resolab.protocols import has_handshake
 from resolab.records import (
@@ -26,6 +27,7 @@ RCODES = {
     "SERVFAIL": DnsFailure.SERVFAIL,
     "REFUSED": DnsFailure.REFUSED,
 }
+_Query = TypeVar("_Query", EdgeQueryRecord, QueryRecord)
 TIMEOUTS = {
     Failure.QUERY_TIMEOUT,
     Failure.TCP_CONNECT_TIMEOUT,
@@ -92,7 +94,7 @@ def stub_dns_failure(records: Iterable[Record], host: str, span: LoadSpan) -> Dn
     asked = sorted(_list_forwarded(records, host, span), key=lambda one: one.time_origin_ns)
     if not asked:
         return None
-    last = asked[-1]
+    last = _select_address_queries(asked)[-1]
     if last.rcode in RCODES:
         return RCODES[last.rcode]
     return DnsFailure.TIMEOUT if last.failure in TIMEOUTS else DnsFailure.TRANSPORT
@@ -133,9 +135,7 @@ def dns_failure(records: Sequence[Record], host: str, span: LoadSpan) -> DnsFail
 
     The last answer counts: browsers ask again, and give up after the last answer.
     """
-    queries = [query for query in edge_queries(records, span) if read_name(query) == host]
-    # Names without HTTPS records have good answers without any; addresses are what a browser cannot do without.
-    queries = [query for query in queries if query.qtype in ADDRESS_TYPES] or queries
+    queries = _select_address_queries([query for query in edge_queries(records, span) if read_name(query) == host])
     answered = [query for query in queries if query.rcode in RCODES]
     if answered:
         return RCODES[answered[-1].rcode or ""]
@@ -143,6 +143,14 @@ def dns_failure(records: Sequence[Record], host: str, span: LoadSpan) -> DnsFail
         return DnsFailure.TIMEOUT
     # Nothing came, or what was answered did not arrive.
     return DnsFailure.TRANSPORT
+
+
+def _select_address_queries(queries: Sequence[_Query]) -> Sequence[_Query]:
+    """Select the queries for addresses, or all queries without any: a browser cannot load without an address.
+
+    Names without an HTTPS record have a good answer for this type.
+    """
+    return [query for query in queries if query.qtype in ADDRESS_TYPES] or queries
 
 
 def _is_swallowed(query: EdgeQueryRecord) -> bool:
