@@ -17,7 +17,7 @@ from resolab.plan.impossible import ImpossibleLevels
 from resolab.plan.model import Plan
 from resolab.plan.preset_levels import read_presets
 from resolab.plan.settings import DecisionCriterion, StopRule, StopSettings
-from resolab.plan.software.rules import find_unjudged
+from resolab.plan.software.rules import find_impossible
 from resolab.plan.study import find_study
 from resolab.protocols import (
     OVER_HTTP,
@@ -251,7 +251,7 @@ def impossible(condition: Condition) -> ImpossibleLevels | None:
 
 def _find_fault(plan: Plan, condition: Condition) -> ImpossibleLevels | None:
     """Find out why a condition of a plan cannot be: in any plan, or with the plan's own software."""
-    return impossible(condition) or find_unjudged(plan.software, condition)
+    return impossible(condition) or find_impossible(plan.software, condition)
 
 
 def check_combinations(source: str, plan: Plan) -> None:

@@ -10,7 +10,7 @@ from resolab.plan import Corpus, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.plan.software import CacheBefore
 from resolab.plan.software.known import TEMPLATES
-from resolab.plan.software.rules import find_unjudged
+from resolab.plan.software.rules import find_impossible
 from resolab.plan.software.table import PLACEHOLDERS
 from resolab.records import DnsTransport, HandshakeMode, ResolverPath, TrialKind
 from resolab.servers.template import fill_template
@@ -119,7 +119,7 @@ def test_nothing_is_refused_that_somebody_judges() -> None:
         {"resolver_path": ResolverPath.NATIVE, "dns_transport": DnsTransport.DOUDP},
         {"kind": TrialKind.FETCH},
     ):
-        assert find_unjudged(plan.software, replace(own, **change)) is None
+        assert find_impossible(plan.software, replace(own, **change)) is None
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

@@ -348,3 +348,29 @@ def test_what_the_warmup_gathered_is_no_load_s():
     gathering = replace(CONDITION, resolver_path=ResolverPath.STUB, query_gathering=QueryGathering.ON)
     records = [forwarded(time_origin_ns=10, **GATHERED), forwarded(**PASSED_BY)]
     assert judgement.flag_gathering(records, gathering, LOAD) == ["nothing_gathered"]
+
+
+MINE = replace(CONDITION, resolver_software="mine", resolver_path=ResolverPath.STUB)
+
+
+def test_queries_of_other_software_at_the_edge_are_not_the_browsers():
+    upstream = [edge_query(), connection()]
+    others = [forwarded(), request(), connection(connection_id=1, local_address="10.77.1.1:443")]
+    assert judgement.remove_upstream_queries([*upstream, *others], MINE) == others
+    assert judgement.remove_upstream_queries([*upstream, *others], CONDITION) == [*upstream, *others]
+    assert judgement.asks_edge(CONDITION)
+    assert not judgement.asks_edge(MINE)
+
+
+def test_behind_other_software_the_stub_judges_and_the_edge_does_not():
+    records = [
+        forwarded(rcode="SERVFAIL", connection=COLD, handshake_mode=HandshakeMode.RESUMED),
+        edge_query(), connection(), request(), connection(connection_id=1),
+    ]  # fmt: skip
+    failed = PageLoad(url=SITE.url, measured=True, limit_ms=1.0, failure=PageFailure.DNS)
+    found = judgement.judge(failed, records, SITE, LOAD, judgement.states_made(MINE), by_edge=False)
+    assert (found.lookup.query, found.lookup.handshake_mode) == (None, HandshakeMode.RESUMED)
+    assert found.dns_failure is DnsFailure.SERVFAIL
+    # No record shows whether the browser's cache had the name: the stated state holds.
+    assert found.states.dns_cache is COLD
+    assert judgement.lookup_flags(records, MINE, SITE, LOAD, found) == ["dns_handshake_mismatch"]

@@ -14,7 +14,15 @@ from resolab.records import (
     HandshakeMode,
     QueryPurpose,
 )
-from resolab.trials.page_load.lookup import LoadSpan, dns_failure, foreign_names, page_lookup
+from resolab.trials.page_load.lookup import (
+    LoadSpan,
+    PageLookup,
+    dns_failure,
+    foreign_names,
+    page_lookup,
+    stub_dns_failure,
+    stub_lookup,
+)
 
 LOAD = LoadSpan(500)
 
@@ -67,9 +75,9 @@ def test_foreign_names_are_those_asked_in_the_load_that_the_page_does_not_need()
     assert foreign_names(records, [HOST, "cdn.resolab.test"], LOAD) == ["google.com"]
 
 
-def forwarded(failure):
-    changes = {"purpose": QueryPurpose.FORWARDED, "qname": HOST + ".", "time_origin_ns": 1000, "failure": failure}
-    return msgspec.structs.replace(recorded()[0], **changes)
+def forwarded(failure=None, **changes):
+    common = {"purpose": QueryPurpose.FORWARDED, "qname": HOST + ".", "time_origin_ns": 1000, "failure": failure}
+    return msgspec.structs.replace(recorded()[0], **(common | changes))
 
 
 @pytest.mark.parametrize(
@@ -91,3 +99,37 @@ def forwarded(failure):
 )
 def test_a_failed_look_up_has_its_reason_from_the_edge_else_from_the_stub(records, why):
     assert dns_failure(records, HOST, LOAD) is why
+
+
+WAITED = Failure.QUERY_TIMEOUT
+
+
+@pytest.mark.parametrize(
+    ("records", "why"),
+    [
+        ([forwarded(rcode="SERVFAIL")], DnsFailure.SERVFAIL),
+        # Neither the answer for the HTTPS record nor an empty answer for AAAA says anything about the address.
+        ([forwarded(rcode="SERVFAIL"), forwarded(qtype="HTTPS", time_origin_ns=1200)], DnsFailure.SERVFAIL),
+        ([forwarded(rcode="SERVFAIL"), forwarded(qtype="AAAA", time_origin_ns=1200)], DnsFailure.SERVFAIL),
+        ([forwarded(rcode="NXDOMAIN", time_origin_ns=1200), forwarded(rcode="SERVFAIL")], DnsFailure.NXDOMAIN),
+        ([forwarded(WAITED, rcode=None), forwarded(qtype="HTTPS", time_origin_ns=1200)], DnsFailure.TIMEOUT),
+        ([forwarded(Failure.TCP_CONNECT_REFUSED, rcode=None)], DnsFailure.TRANSPORT),
+        ([forwarded(WAITED, qtype="HTTPS", rcode=None)], DnsFailure.TIMEOUT),
+        # The edge's record is of the software's own query.
+        ([edge_query(rcode="SERVFAIL")], None),
+        ([forwarded(rcode="SERVFAIL", time_origin_ns=10)], None),
+        ([forwarded(rcode="SERVFAIL", qname="other.test.")], None),
+        ([], None),
+    ],
+)
+def test_behind_other_software_a_failed_look_up_has_its_reason_from_the_stub_alone(records, why):
+    assert stub_dns_failure(records, HOST, LOAD) is why
+
+
+def test_behind_other_software_the_stub_s_first_query_shows_the_look_up():
+    first = forwarded(connection=ConnectionState.COLD, handshake_mode=HandshakeMode.ZERO_RTT)
+    later = forwarded(time_origin_ns=1200, connection=ConnectionState.WARM, handshake_mode=HandshakeMode.FULL)
+    before = forwarded(time_origin_ns=10, connection=ConnectionState.WARM, handshake_mode=None)
+    found = stub_lookup([later, before, first, edge_query()], HOST, LOAD)
+    assert found == PageLookup(None, ConnectionState.COLD, HandshakeMode.ZERO_RTT)
+    assert stub_lookup([before, edge_query()], HOST, LOAD) == PageLookup(None, None, None)

@@ -24,7 +24,7 @@ from resolab.records import (
 )
 
 
-def find_unjudged(software: Mapping[str, Software], condition: Condition) -> ImpossibleLevels | None:
+def find_impossible(software: Mapping[str, Software], condition: Condition) -> ImpossibleLevels | None:
     """Find out why a condition cannot be with its software."""
     own = software.get(condition.resolver_software)
     if own is None:

@@ -89,17 +89,17 @@ def judge(
     span: LoadSpan,
     stated: CacheStates,
     *,
-    asks_edge: bool = True,
+    by_edge: bool = True,
 ) -> LoadJudgement:
     """Judge a load; for caches without visible evidence, use the `stated` state.
 
-    Without `asks_edge` another resolver answered. Then the stub's records show the look-up; without a stub no record
+    Without `by_edge` another resolver answered. Then the stub's records show the look-up; without a stub no record
     does.
     """
     request = document_request(records, site.host, site.path, span)
-    lookup = (page_lookup if asks_edge else stub_lookup)(records, site.host, span)
+    lookup = (page_lookup if by_edge else stub_lookup)(records, site.host, span)
     states = _states_seen(records, request, lookup, span, stated)
-    why = dns_failure if asks_edge else stub_dns_failure
+    why = dns_failure if by_edge else stub_dns_failure
     return LoadJudgement(
         request=request,
         handshake_mode=handshake_that_happened(request),
@@ -107,7 +107,7 @@ def judge(
         failure=failure_that_happened(load.failure, records, site.host, span),
         dns_failure=why(records, site.host, span) if load.failure is PageFailure.DNS else None,
         foreign_names=foreign_names(records, site.hosts, span),
-        states=states if asks_edge else replace(states, dns_cache=stated.dns_cache),
+        states=states if by_edge else replace(states, dns_cache=stated.dns_cache),
     )
 
 
@@ -116,7 +116,7 @@ def asks_edge(condition: Condition) -> bool:
     return condition.resolver_software == EDGE
 
 
-def select_seen(records: Sequence[Record], condition: Condition) -> list[Record]:
+def remove_upstream_queries(records: Sequence[Record], condition: Condition) -> list[Record]:
     """Remove the edge's records of other software's queries: these are not the browser's."""
     if asks_edge(condition):
         return list(records)

@@ -90,14 +90,13 @@ def stub_lookup(records: Iterable[Record], host: str, span: LoadSpan) -> PageLoo
 
 
 def stub_dns_failure(records: Iterable[Record], host: str, span: LoadSpan) -> DnsFailure | None:
-    """Return the reason for a failed look-up from the stub's last query; `None` without a stub's query."""
+    """Return the reason for a failed look-up from the stub's queries; `None` without a query."""
     asked = sorted(_list_forwarded(records, host, span), key=lambda one: one.time_origin_ns)
     if not asked:
         return None
-    last = _select_address_queries(asked)[-1]
-    if last.rcode in RCODES:
-        return RCODES[last.rcode]
-    return DnsFailure.TIMEOUT if last.failure in TIMEOUTS else DnsFailure.TRANSPORT
+    asked = _select_address_queries(asked)
+    timeout = asked[-1].failure in TIMEOUTS
+    return _find_bad_answer(asked) or (DnsFailure.TIMEOUT if timeout else DnsFailure.TRANSPORT)
 
 
 def judge_state(connection: ConnectionRecord | None, span: LoadSpan) -> ConnectionState:
@@ -136,16 +135,21 @@ def dns_failure(records: Sequence[Record], host: str, span: LoadSpan) -> DnsFail
     The last answer counts: browsers ask again, and give up after the last answer.
     """
     queries = _select_address_queries([query for query in edge_queries(records, span) if read_name(query) == host])
-    answered = [query for query in queries if query.rcode in RCODES]
-    if answered:
-        return RCODES[answered[-1].rcode or ""]
+    bad_answer = _find_bad_answer(queries)
+    if bad_answer is not None:
+        return bad_answer
     if any(_is_swallowed(query) for query in queries) or _stub_waited_in_vain(records, host, span):
         return DnsFailure.TIMEOUT
     # Nothing came, or what was answered did not arrive.
     return DnsFailure.TRANSPORT
 
 
-def _select_address_queries(queries: Sequence[_Query]) -> Sequence[_Query]:
+def _find_bad_answer(queries: Sequence[EdgeQueryRecord | QueryRecord]) -> DnsFailure | None:
+    """Return the last answer that explains a failure; `None` without such an answer."""
+    return next((RCODES[query.rcode] for query in reversed(queries) if query.rcode in RCODES), None)
+
+
+def _select_address_queries(queries: list[_Query]) -> list[_Query]:
     """Select the queries for addresses, or all queries without any: a browser cannot load without an address.
 
     Names without an HTTPS record have a good answer for this type.

@@ -70,15 +70,15 @@ def _loads(
 ) -> tuple[list[Record], list[TrialFlag]]:
     condition, site, load = loader.condition, seen.site, seen.load
     by_edge = judgement.asks_edge(condition)
-    records = judgement.select_seen(records, condition)
+    records = judgement.remove_upstream_queries(records, condition)
     found: list[Record] = []
     if load.warmup is not None:
         before = LoadSpan(seen.began.load_ns, seen.began.measured_ns)
-        judged = judgement.judge(load.warmup, records, site, before, judgement.cold_states(), asks_edge=by_edge)
+        judged = judgement.judge(load.warmup, records, site, before, judgement.cold_states(), by_edge=by_edge)
         found.append(records_of_load.page_load_record(load.warmup, judged, loader))
     span = LoadSpan(seen.began.measured_ns)
     stated = judgement.states_made(condition)
-    judged = judgement.judge(load.measured, records, site, span, stated, asks_edge=by_edge)
+    judged = judgement.judge(load.measured, records, site, span, stated, by_edge=by_edge)
     plt_sum_ms = records_of_load.plt_sum_ms(load.measured, seen.exchanges, condition)
     if judgement.is_redirect(judged.request):
         # Navigation Timing tells the look-up of the document that came in the end, not that of the page's own name.

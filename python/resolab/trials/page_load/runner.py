@@ -262,7 +262,7 @@ class PageLoadRunner(RunningParts):
         await self.lab.run_unless_dead(self.edge, self.edge.flush())
         is_kept = condition.dns_connection_state is ConnectionState.WARM
         found = self._servers_view.list_under_way(
-            judgement.select_seen(self.lab.records, condition),
+            judgement.remove_upstream_queries(self.lab.records, condition),
             cleared_ns,
             kept_address=layout.RESOLVER_ADDRESS if is_kept else None,
         )
