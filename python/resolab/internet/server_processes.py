@@ -5,7 +5,6 @@ For: the lifetime of a server. Not for: its configuration (`servers`), or resola
 
 import asyncio
 import contextlib
-import shutil
 import socket
 import time
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from resolab.errors import MachineError
 from resolab.internet.servers import ServerProgram
-from resolab.servers.programs import PLACES, find_program
+from resolab.servers.programs import find_program, search_program
 
 LISTEN_TIMEOUT_S = 20.0
 END_TIMEOUT_S = 3.0
@@ -91,7 +90,7 @@ class ServerHandle:
 def list_missing_programs(programs: Sequence[ServerProgram]) -> list[str]:
     """List the programs missing on this machine."""
     wanted = dict.fromkeys([*(program.command[0] for program in programs), "openssl"])
-    return [name for name in wanted if shutil.which(name, path=PLACES) is None]
+    return [name for name in wanted if search_program(name) is None]
 
 
 def _listens(pid: int, address: str, protocol: str, port: int) -> bool:

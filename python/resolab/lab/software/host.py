@@ -9,7 +9,7 @@ the first. So nothing may be bound to an address before a start, and nothing may
 import asyncio
 import ipaddress
 import os
-import shutil
+import pwd
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from pathlib import Path
 from resolab import engine
 from resolab.errors import MachineError
 
-USER, GROUP = "nobody", "nogroup"
+USER = "nobody"
 PORTS = (53, 443, 853)
 """The ports of Do53; of DoH, DoH3 and pages; of DoT and DoQ."""
 FREE_TIMEOUT_S = 3.0
@@ -27,6 +27,8 @@ _TABLES = ("tcp", "tcp6", "udp", "udp6")
 _LISTENING, _BOUND = "0A", "07"
 """The states of a listening TCP socket and of a UDP socket (proc(5), /proc/net/tcp)."""
 _WITHOUT_RIGHTS = ("--no-new-privs", "--inh-caps=-all", "--bounding-set=-all")
+_ENDED_WITH_PARENT = ("--pdeathsig", "KILL")
+"""The change of the user clears the signal set by `enter`, the only sure end without a process namespace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +46,16 @@ class ServerHost:
 
     def run_as_user(self, command: Sequence[str]) -> list[str]:
         """Return a command for the host, as an ordinary user without capabilities."""
-        user = [] if self.rootless else [f"--reuid={USER}", f"--regid={GROUP}", "--clear-groups"]
-        return [*self.prefix, "setpriv", *user, *_WITHOUT_RIGHTS, "--", *command]
+        user = [] if self.rootless else list_user_options()
+        return [*self.prefix, "setpriv", *user, *_WITHOUT_RIGHTS, *_ENDED_WITH_PARENT, "--", *command]
 
     def give_to_user(self, folder: Path) -> None:
         """Make a folder with its files the ordinary user's."""
         if self.rootless or os.geteuid() != 0:
             return
+        user = find_user()
         for one in (folder, *folder.iterdir()):
-            shutil.chown(one, USER, GROUP)
+            os.chown(one, user.pw_uid, user.pw_gid)
 
     async def add_address(self, address: str) -> None:
         """Give the host an address: some servers bind only addresses of an interface."""
@@ -65,7 +68,7 @@ class ServerHost:
             if time.monotonic() > deadline:
                 places = ", ".join(taken)
                 problem = f"could not start software {name}: {places} of the server's host is taken by another program"
-                raise MachineError(f"{problem}; end what an earlier start has left behind")
+                raise MachineError(f"{problem}; let every program of the plan bind to @ADDRESS@ alone")
             await asyncio.sleep(_LOOK_EVERY_S)
 
     async def _find_taken(self, address: str) -> list[str]:
@@ -84,6 +87,21 @@ class ServerHost:
             last = said.decode(errors="replace").strip().splitlines()[-1:]
             raise MachineError(f"{command[0]} failed in the server's host: {' '.join(last) or 'it said nothing'}")
         return told.decode(errors="replace")
+
+
+def find_user() -> pwd.struct_passwd:
+    """Find the ordinary user: the name of the user's group differs among distributions."""
+    try:
+        return pwd.getpwnam(USER)
+    except KeyError as error:
+        problem = f"could not run software as user {USER}: this machine has no such user"
+        raise MachineError(f"{problem}; add the user with useradd") from error
+
+
+def list_user_options() -> list[str]:
+    """List the options of setpriv for the ordinary user with the user's own group alone."""
+    user = find_user()
+    return [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
 
 
 def list_bound(text: str, address: str) -> Iterator[str]:

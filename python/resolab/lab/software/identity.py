@@ -5,15 +5,14 @@ For: naming the builds that were compared. Not for: running them (`rack`).
 
 import hashlib
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from resolab.errors import MachineError
-from resolab.lab.software.host import GROUP, USER
+from resolab.lab.software.host import list_user_options
 from resolab.plan.software import Software
-from resolab.servers.programs import PLACES
+from resolab.servers.programs import search_program
 from resolab.store.manifest import SoftwareEntry
 
 VERSION_TIMEOUT_S = 10.0
@@ -45,7 +44,7 @@ def _describe_one(software: Software) -> SoftwareEntry:
 
 def _find_program(software: Software) -> str:
     wanted = software.command[0]
-    found = shutil.which(wanted, path=PLACES)
+    found = search_program(wanted)
     if found is None:
         remedy = "scripts/setup --interop installs it" if software.template else "give the path of a program"
         raise MachineError(f"software {software.name}: program {wanted} is not on this machine; {remedy}")
@@ -56,7 +55,7 @@ def _read_version(program: str, software: Software) -> str | None:
     """Return the first line of the program's words about its version, asked as an ordinary user."""
     if not software.version:
         return None
-    user = ["setpriv", f"--reuid={USER}", f"--regid={GROUP}", "--clear-groups", "--"] if os.geteuid() == 0 else []
+    user = ["setpriv", *list_user_options(), "--"] if os.geteuid() == 0 else []
     try:
         run = subprocess.run(
             [*user, program, *software.version],

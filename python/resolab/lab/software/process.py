@@ -55,19 +55,22 @@ class SoftwareProcess:
         """Return True when the program has not ended."""
         return self._process.returncode is None
 
-    @property
-    def pid(self) -> int:
-        """Return the process id of the outermost process."""
-        return self._process.pid
+    async def read_last_words(self) -> list[str]:
+        """Wait for all output of a program that ended, and return its last lines."""
+        await self._process.wait()
+        await asyncio.gather(self._reading, return_exceptions=True)
+        return list(self.lines)
 
     async def describe_end(self) -> str:
         """Return the exit code and the telling line of a program that ended."""
-        await self._process.wait()
-        await asyncio.gather(self._reading, return_exceptions=True)
-        return f"it ended with exit code {self._process.returncode}: {find_telling_line(self.lines)}"
+        words = await self.read_last_words()
+        return f"it ended with exit code {self._process.returncode}: {find_telling_line(words)}"
 
     def read_processor_time_ns(self) -> int | None:
-        """Return the processor time of the program and its children so far; `None` after its end."""
+        """Return the processor time so far of all living threads of the program and its children, in ns.
+
+        `None` after its end.
+        """
         times = [time for pid in self._list_programs() if (time := _read_running_ns(pid)) is not None]
         return sum(times) if times else None
 
@@ -119,17 +122,21 @@ def find_telling_line(lines: Sequence[str]) -> str:
 
 
 def _list_children(pid: int) -> list[int]:
-    return [int(word) for word in _read(f"/proc/{pid}/task/{pid}/children").split()]
+    """List the children of a process: each belongs to the thread that started it."""
+    return [int(word) for thread in _list_threads(pid) for word in _read(f"{thread}/children").split()]
 
 
 def _read_running_ns(pid: int) -> int | None:
     """Return the time of all threads of a process on a processor (the first number of /proc/PID/task/TID/schedstat)."""
-    try:
-        threads = list(Path(f"/proc/{pid}/task").iterdir())
-    except OSError:
-        return None
-    told = [_read(f"{thread}/schedstat").split() for thread in threads]
+    told = [_read(f"{thread}/schedstat").split() for thread in _list_threads(pid)]
     return sum(int(words[0]) for words in told if words) if any(told) else None
+
+
+def _list_threads(pid: int) -> list[Path]:
+    try:
+        return list(Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return []
 
 
 def _read_pss_bytes(pid: int) -> int | None:

@@ -1,12 +1,17 @@
 """One process of a plan's software, and the sockets of the server's host."""
 
 import asyncio
+import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from resolab.lab.software.host import list_bound
+from resolab.errors import MachineError
+from resolab.lab.software.host import ServerHost, list_bound
 from resolab.lab.software.process import LINES_KEPT, SoftwareProcess, find_telling_line
 
 TCP = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -81,3 +86,64 @@ def test_a_program_deaf_to_the_first_signal_is_ended_by_force(tmp_path: Path, mo
         assert not process.running
 
     asyncio.run(use())
+
+
+def test_the_child_of_a_program_s_thread_counts_as_a_part_of_the_program(tmp_path: Path) -> None:
+    program = (
+        "import subprocess, threading, time\n"
+        "def start():\n    subprocess.Popen(['sleep', '60'])\n    print('up', flush=True)\n    time.sleep(60)\n"
+        "threading.Thread(target=start).start()"
+    )
+
+    async def use() -> None:
+        process = await _run(program, tmp_path)
+        while not process.lines:
+            await asyncio.sleep(0.01)
+        pids = list(process._list_programs())
+        os.kill(pids[-1], signal.SIGKILL)
+        await process.close()
+        assert len(pids) == 2
+
+    asyncio.run(use())
+
+
+def _is_running(process: Path) -> bool:
+    """A dead process that nobody has reaped yet runs no more."""
+    try:
+        return (process / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+PARENT = """
+import ctypes, subprocess, sys, time
+die_with_parent = lambda: ctypes.CDLL(None).prctl(1, 9)
+print(subprocess.Popen(sys.argv[1:], preexec_fn=die_with_parent).pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_the_program_ends_with_a_supervisor_killed_by_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As without a process namespace: the supervisor's own order to die is lost by the change of the user."""
+    monkeypatch.setattr("resolab.engine.enter_prefix", lambda *_given: [])
+    command = ServerHost(1, rootless=os.geteuid() != 0).run_as_user(["sleep", "60"])
+    with subprocess.Popen([sys.executable, "-c", PARENT, *command], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        program = Path("/proc") / parent.stdout.readline().strip()
+        while "sleep" not in (program / "comm").read_text():
+            time.sleep(0.01)
+        parent.kill()
+    deadline = time.monotonic() + 5
+    while (is_left := _is_running(program)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if is_left:
+        os.kill(int(program.name), signal.SIGKILL)
+    assert not is_left
+
+
+def test_a_machine_without_the_user_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("resolab.lab.software.host.USER", "no-such-user-here")
+    with pytest.raises(
+        MachineError, match="could not run software as user no-such-user-here: this machine has no such"
+    ):
+        ServerHost(1, rootless=False).run_as_user(["sleep"])
