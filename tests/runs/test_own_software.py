@@ -3,10 +3,12 @@
 import asyncio
 import os
 import signal
+import subprocess
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from lab import COMMAND, ROOT, wait_until
 
 from resolab.errors import MachineError
 from resolab.lab.software.identity import describe_software
@@ -16,7 +18,7 @@ from resolab.records import Failure, QueryRecord, SoftwareRecord, TrialFlag
 from resolab.trials.exchange.runner import ExchangeRunner
 from resolab.trials.trial_result import TrialResult
 
-pytestmark = [pytest.mark.privileged, pytest.mark.slow]
+pytestmark = [pytest.mark.privileged, pytest.mark.slow, pytest.mark.usefixtures("lab_is_clean")]
 
 FAKE = Path(__file__).resolve().parents[1] / "fake_resolver.py"
 TEXT = """
@@ -91,20 +93,20 @@ def run_trials(plan: Plan, level: str, count: int = 1) -> list[TrialResult]:
     return run(plan, use)
 
 
-def of_software(result: TrialResult) -> SoftwareRecord:
+def find_software_record(result: TrialResult) -> SoftwareRecord:
     return next(one for one in result.records if isinstance(one, SoftwareRecord))
 
 
-def query_of(result: TrialResult) -> QueryRecord:
+def find_query(result: TrialResult) -> QueryRecord:
     return next(one for one in result.records if isinstance(one, QueryRecord))
 
 
 @pytest.mark.parametrize("cache", ["warm", "cold"])
 def test_a_trial_asks_the_software_and_records_its_work(privileged: None, cache: str) -> None:
     (result,) = run_trials(make_plan("answers", cache=cache), "answers")
-    told = of_software(result)
-    assert query_of(result).addresses == ["10.77.1.1"]
-    assert (query_of(result).resolver_address or "").startswith("10.77.255.1:")
+    told = find_software_record(result)
+    assert find_query(result).addresses == ["10.77.1.1"]
+    assert (find_query(result).resolver_address or "").startswith("10.77.255.1:")
     assert (told.name, told.restarts_count, told.last_words) == ("answers", 0, None)
     assert (told.memory_bytes or 0) > 1_000_000
     assert 0 < (told.processor_time_ns or 0) < 1_000_000_000
@@ -128,9 +130,9 @@ def test_a_death_is_flagged_with_the_last_words_and_the_next_trial_starts_it_aga
     first, second = run_trials(make_plan("dies"), "dies", count=2)
     assert first.failed
     assert TrialFlag.SOFTWARE_ENDED in first.flags
-    assert of_software(first).last_words == ["listening", "fatal: out of luck"]
-    assert of_software(first).memory_bytes is None
-    assert of_software(second).restarts_count == 1
+    assert find_software_record(first).last_words == ["listening", "fatal: out of luck"]
+    assert find_software_record(first).memory_bytes is None
+    assert find_software_record(second).restarts_count == 1
 
 
 def test_a_hanging_program_fails_its_queries_and_the_run_goes_on(privileged: None) -> None:
@@ -143,7 +145,7 @@ def test_a_hanging_program_fails_its_queries_and_the_run_goes_on(privileged: Non
         return [await runner.run_trial(own, "000-0"), await runner.run_trial(edge, "000-1")]
 
     hung, after = run(make_plan("answers"), use)
-    assert query_of(hung).failure is Failure.QUERY_TIMEOUT
+    assert find_query(hung).failure is Failure.QUERY_TIMEOUT
     assert hung.failed
     assert TrialFlag.SOFTWARE_ENDED not in hung.flags
     assert not after.failed
@@ -151,10 +153,46 @@ def test_a_hanging_program_fails_its_queries_and_the_run_goes_on(privileged: Non
 
 def test_servfail_in_a_trial_is_the_answer_and_the_program_stays(privileged: None) -> None:
     (result,) = run_trials(make_plan("servfail-later"), "servfail-later")
-    assert query_of(result).rcode == "SERVFAIL"
+    assert find_query(result).rcode == "SERVFAIL"
     assert result.failed
     assert TrialFlag.SOFTWARE_ENDED not in result.flags
-    assert of_software(result).last_words is None
+    assert TrialFlag.CACHE_NOT_WARM in result.flags
+    assert find_software_record(result).last_words is None
+
+
+@pytest.mark.parametrize(
+    ("mode", "cache", "addresses"),
+    [
+        # The last number is the count of questions so far: the program keeps this count in a file of its folder.
+        ("counts", "warm", ["10.77.1.2", "10.77.1.4"]),
+        ("counts", "cold", ["10.77.1.1", "10.77.1.1"]),
+        ("servfail-once", "warm", ["10.77.1.3", "10.77.1.5"]),
+    ],
+)
+def test_a_warm_cache_was_asked_and_a_cold_one_has_nothing_of_the_trial_before(
+    privileged: None, mode: str, cache: str, addresses: list[str]
+) -> None:
+    results = run_trials(make_plan(mode, cache=cache), mode, count=2)
+    assert [find_query(one).addresses for one in results] == [[one] for one in addresses]
+    assert not {TrialFlag.CACHE_NOT_WARM} & {flag for one in results for flag in one.flags}
+
+
+def test_a_death_between_the_trials_of_the_software_is_in_the_next_record_alone(privileged: None) -> None:
+    async def use(runner: ExchangeRunner, plan: Plan) -> list[TrialResult]:
+        edge, own = plan.conditions()
+        before = await runner.run_trial(own, "000-0")
+        process = next(iter(runner.lab.software._slots.values())).process
+        assert process is not None
+        (pid,) = process._list_programs()
+        os.kill(pid, signal.SIGKILL)
+        await runner.run_trial(edge, "000-1")
+        return [before, await runner.run_trial(own, "000-2"), await runner.run_trial(own, "000-3")]
+
+    results = run(make_plan("answers"), use)
+    assert [TrialFlag.SOFTWARE_ENDED in one.flags for one in results] == [False, True, False]
+    assert [find_software_record(one).last_words for one in results] == [None, ["listening"], None]
+    assert [find_software_record(one).restarts_count for one in results] == [0, 1, 1]
+    assert not any(one.failed for one in results)
 
 
 def test_a_program_that_is_not_installed_is_one_line_before_the_run() -> None:
@@ -206,3 +244,16 @@ def test_a_leftover_at_the_address_is_found_before_the_start(privileged: None) -
 
     (after,) = run(make_plan("answers"), use)
     assert not after.failed
+
+
+def test_a_run_killed_by_force_takes_its_software_along(privileged: None, tmp_path: Path) -> None:
+    tables = TABLE.format(name="answers", mode="answers", file=FAKE, transports='"doudp"', ready_s=10, cache="warm")
+    plan = tmp_path / "own.toml"
+    plan.write_text(TEXT.format(names='"answers"') + tables)
+    command = [*COMMAND, "run", str(plan), "--blocks", "50", "--out", str(tmp_path / "out")]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        try:
+            wait_until(lambda: bool(list_fakes()), 60)
+        finally:
+            running.kill()
+    wait_until(lambda: list_fakes() == [], 10)

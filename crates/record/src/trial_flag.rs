@@ -54,7 +54,10 @@ pub enum TrialFlag {
     StubEnded,
     /// The gateway ended during the load.
     GatewayEnded,
-    /// The plan's own software of the trial ended by itself during the trial. The next trial
-    /// starts it again.
+    /// The plan's own software of the trial ended by itself during the trial, or between the
+    /// trial before with this software and this trial. The next trial starts it again.
     SoftwareEnded,
+    /// The plan's own software of the trial gave no good answer for some of the names before the
+    /// trial, so its cache may lack these names.
+    CacheNotWarm,
 }

@@ -65,7 +65,7 @@ class ClientProgramSlot:
     ) -> None:
         self._path_pid, self._ca_file, self._on_record, self._groups = path_pid, ca_file, on_record, groups
         self._key_log_file = key_log_file
-        self._addresses = addresses or {}
+        self._addresses = layout.assign_resolver_addresses() if addresses is None else addresses
         self._kind: ProgramSettings | None = None
         self._standing: engine.Stub | engine.Gateway | None = None
 
@@ -75,7 +75,7 @@ class ClientProgramSlot:
 
     async def put(self, condition: Condition) -> None:
         """Start or reuse the program for the condition; a reused program has no open connection and no ticket."""
-        kind = choose_program(condition, self._addresses.get(condition.resolver_software, layout.RESOLVER_ADDRESS))
+        kind = choose_program(condition, self._addresses[condition.resolver_software])
         if kind is None:
             return
         if self._kind != kind or not await self._is_as_new():

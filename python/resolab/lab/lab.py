@@ -52,8 +52,8 @@ class Lab(RunningParts):
         self.kept = kept
         self.profiles = {name: corpus.profile(name) for name in plan.factors.profile}
         self.sites = assign_sites(corpus, plan.factors.page, plan.pages.distances)
-        self.software = SoftwareRack(plan.software)
-        self.software_addresses = layout.assign_software_addresses(plan.software)
+        self.resolver_addresses = layout.assign_resolver_addresses(plan.software)
+        self.software = SoftwareRack(plan.software, self.resolver_addresses)
         self.records: list[Record] = []
         """The records of path, edge and clients since the runner of trials last took or cleared them."""
 
@@ -139,7 +139,7 @@ class Lab(RunningParts):
 
     def find_resolver_address(self, condition: Condition) -> str:
         """Return the address of a condition's resolver."""
-        return self.software_addresses.get(condition.resolver_software, layout.RESOLVER_ADDRESS)
+        return self.resolver_addresses[condition.resolver_software]
 
     def build_resolver(self, condition: Condition, dns_transport: DnsTransport) -> engine.ResolverTarget:
         """Describe a condition's resolver over a transport, for our own client."""

@@ -5,8 +5,9 @@ For: the only place for the addresses of pages. Not for: starting anything.
 
 import enum
 import ipaddress
+import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from resolab.engine import ResolverTarget
 from resolab.plan import RESOLVER_NAME, EdgeSettings, PageCertificates
 from resolab.plan.pages.page_file import PAGES_DOMAIN, TOP_DOMAIN, registrable_domain
 from resolab.plan.pages.serving import ORDINARY, Serving
+from resolab.plan.software import EDGE
 from resolab.protocols import find_facts
 from resolab.records import DnsTransport, HttpVersion, KeyExchangeGroup, TicketPolicy
 from resolab.toml_text import key_lines
@@ -119,10 +121,10 @@ def site_address(number: int) -> str:
     return f"10.77.{network + 2}.{host + 1}"
 
 
-def assign_software_addresses(names: Iterable[str]) -> dict[str, str]:
-    """Give each software of a plan an address, in the plan's order."""
-    hosts = ipaddress.IPv4Network(SOFTWARE_NETWORK).hosts()
-    return {name: str(address) for name, address in zip(names, hosts, strict=False)}
+def assign_resolver_addresses(software: Collection[str] = ()) -> dict[str, str]:
+    """Give each resolver of a plan its address: the edge, and the plan's own software in the plan's order."""
+    hosts = itertools.islice(ipaddress.IPv4Network(SOFTWARE_NETWORK).hosts(), len(software))
+    return {EDGE: RESOLVER_ADDRESS} | dict(zip(software, map(str, hosts), strict=True))
 
 
 def resolver(

@@ -1979,6 +1979,7 @@ class TrialFlag(enum.StrEnum):
     STUB_ENDED = "stub_ended"
     GATEWAY_ENDED = "gateway_ended"
     SOFTWARE_ENDED = "software_ended"
+    CACHE_NOT_WARM = "cache_not_warm"
 
 
 TRIAL_FLAG_MEANINGS: dict[str, str] = {
@@ -2001,5 +2002,6 @@ TRIAL_FLAG_MEANINGS: dict[str, str] = {
     TrialFlag.EDGE_ENDED: "The edge ended during the load.",
     TrialFlag.STUB_ENDED: "The stub ended during the load.",
     TrialFlag.GATEWAY_ENDED: "The gateway ended during the load.",
-    TrialFlag.SOFTWARE_ENDED: "The plan's own software of the trial ended by itself during the trial. The next trial starts it again.",
+    TrialFlag.SOFTWARE_ENDED: "The plan's own software of the trial ended by itself during the trial, or between the trial before with this software and this trial. The next trial starts it again.",
+    TrialFlag.CACHE_NOT_WARM: "The plan's own software of the trial gave no good answer for some of the names before the trial, so its cache may lack these names.",
 }

@@ -62,7 +62,7 @@ TABLES: Mapping[str, type[msgspec.Struct]] = {
 SINCE = (
     dict.fromkeys(("pings", "live_trials"), (1, 12))
     | dict.fromkeys(("gateway_legs", "gateway_connections", "gateway_requests", "gateway_speculations"), (1, 13))
-    | {"fetches": (1, 22), "study_values": (1, 23), "software": (1, 23)}
+    | {"fetches": (1, 22), "study_values": (1, 23), "software": (1, 25)}
 )
 """Tables added by later format versions, by version; in older datasets these tables are empty."""
 ALWAYS_PUBLISHED = ("trials", "page_loads")

@@ -18,7 +18,7 @@ _TABLE_WORDS = {
     "queries": "one DNS query of resolab's own client (`purpose` `measured`) or of the stub (`forwarded`)",
     "fetches": "one name and document, fetched by resolab's own client",
     "study_values": "values of a study's own trials: times, counts and bytes, named by the study",
-    "edge_queries": "one DNS query as the resolver saw it",
+    "edge_queries": "one DNS query as the edge saw it; behind `[software.NAME]` the query of the resolver",
     "edge_requests": "one HTTP request as the web server saw it",
     "connections": "one connection as the server saw it",
     "flows": "one five-tuple on the emulated link during one trial",

@@ -68,8 +68,8 @@ class ClientRunner(RunningParts):
         told, flags, failed = await self.run_client(condition)
         await lab.run_unless_dead(lab.edge, lab.edge.flush())
         await lab.path.summary(MEASURED_LABEL)
-        of_software, ends = await lab.software.end_trial(condition)
-        records = [*told, *select_trial_records(lab.records, trial_ns), *of_software]
+        software_records, ends = await lab.software.end_trial(condition)
+        records = [*told, *select_trial_records(lab.records, trial_ns), *software_records]
         summary = next((r for r in records if isinstance(r, PathSummaryRecord) and r.label == MEASURED_LABEL), None)
         ended = [] if lab.edge.process.running else [TrialFlag.EDGE_ENDED]
         late = path_flags(summary, self.plan.limits.lateness_p99_ms)

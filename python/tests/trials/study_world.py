@@ -128,7 +128,7 @@ class PretendedLab:
         self.profiles = {name: corpus.profile(name) for name in plan.factors.profile}
         self.edge = SimpleNamespace(process=SimpleNamespace(running=True), flush=self._flush)
         self.keeper = SimpleNamespace(keep=self._keep, key_log_file=None)
-        self.software = SoftwareRack({})
+        self.software = SoftwareRack({}, {})
         self.tables = add_tables(Path("nowhere"))
         assert self.tables == "# 3 coins"
 

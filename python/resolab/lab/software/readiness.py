@@ -21,6 +21,11 @@ _ASK_EVERY_S = 0.03
 GOOD = "NOERROR"
 
 
+def is_good_answer(record: QueryRecord) -> bool:
+    """Return True for an answer without an error."""
+    return record.failure is None and record.rcode == GOOD
+
+
 async def wait_until_ready(
     process: SoftwareProcess, path_pid: int, targets: dict[DnsTransport, ResolverTarget], ready_s: float
 ) -> None:
@@ -33,11 +38,16 @@ async def wait_until_ready(
             raise MachineError(f"{problem}; mend its configuration or its program")
         if time.monotonic() > deadline:
             raise _build_silence_error(process, list(waiting), told, ready_s)
-        for transport, record in await _ask(path_pid, waiting):
-            if record.failure is None and record.rcode == GOOD:
-                waiting.pop(transport, None)
+        try:
+            records = await _ask(path_pid, waiting)
+        except ResolabError as error:  # The client itself did not end in time, on a busy machine.
+            told |= dict.fromkeys(waiting, str(error))
+            records = []
+        for record in records:
+            if is_good_answer(record):
+                waiting.pop(record.dns_transport, None)
             else:
-                told[transport] = _describe_failure(record)
+                told[record.dns_transport] = _describe_failure(record)
         if waiting:
             await asyncio.sleep(_ASK_EVERY_S)
 
@@ -46,15 +56,9 @@ def _describe_failure(record: QueryRecord) -> str:
     return str(record.failure) if record.rcode in (None, GOOD) else f"the answer was {record.rcode}"
 
 
-async def _ask(path_pid: int, targets: dict[DnsTransport, ResolverTarget]) -> list[tuple[DnsTransport, QueryRecord]]:
+async def _ask(path_pid: int, targets: dict[DnsTransport, ResolverTarget]) -> list[QueryRecord]:
     options = QueryOptions(timeout_s=QUERY_TIMEOUT_S)
-    try:
-        found = await engine.run_queries(
-            path_pid, list(targets.values()), [layout.DOH_PROBE_NAME], options, host="server"
-        )
-    except ResolabError:  # The client itself did not end in time, on a busy machine.
-        return []
-    return [(one.dns_transport, one) for one in found]
+    return await engine.run_queries(path_pid, list(targets.values()), [layout.DOH_PROBE_NAME], options, host="server")
 
 
 def _build_silence_error(

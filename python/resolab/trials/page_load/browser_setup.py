@@ -137,8 +137,8 @@ class TestbedPaths:
     hosts_file: Path
     """The hosts file with the resolver's name, so the name needs no query."""
     hosts_without_h3: frozenset[str] = frozenset()
-    software_addresses: Mapping[str, str] = field(default_factory=dict)
-    """The addresses of the plan's own software."""
+    resolver_addresses: Mapping[str, str] = field(default_factory=layout.assign_resolver_addresses)
+    """The addresses of the plan's resolvers, the edge among them."""
     kept: KeptFolders = NOTHING_KEPT
     key_log_file: Path | None = None
     """The file for the browsers' secrets."""
@@ -180,7 +180,7 @@ def _netlog_file(way: BrowserSetup, surroundings: TestbedPaths, start_number: in
 def build_prefix(way: BrowserSetup, surroundings: TestbedPaths) -> list[str]:
     """Return the prefix placing the browser in the path's client host with its name server."""
     is_native = way.resolver_path is ResolverPath.NATIVE
-    resolver_address = surroundings.software_addresses.get(way.resolver_software, layout.RESOLVER_ADDRESS)
+    resolver_address = surroundings.resolver_addresses[way.resolver_software]
     return engine.enter_prefix(
         surroundings.path_pid,
         "client",

@@ -93,7 +93,7 @@ class PageLoadRunner(RunningParts):
             lab.records.append,
             self._plan.key_exchange.client,
             key_log_file=lab.keeper.key_log_file,
-            addresses=lab.software_addresses,
+            addresses=lab.resolver_addresses,
         )
         self._stack.push_async_callback(self.between.close)
         self._browsers = BrowserPool(surroundings)
@@ -116,7 +116,7 @@ class PageLoadRunner(RunningParts):
             hosts_file=hosts_file,
             kept=lab.kept,
             key_log_file=lab.keeper.key_log_file,
-            software_addresses=lab.software_addresses,
+            resolver_addresses=lab.resolver_addresses,
         )
 
     @property
@@ -178,13 +178,13 @@ class PageLoadRunner(RunningParts):
             await self.lab.run_unless_dead(program, self.between.end_load(condition))
         await self.lab.run_unless_dead(self.edge, self.edge.flush())
         await self.path.summary(MEASURED_LABEL)
-        of_software, ends = await self.lab.software.end_trial(condition)
+        software_records, ends = await self.lab.software.end_trial(condition)
         seen = TrialObservations(
             site=site,
             began=TrialInstants(trial_ns, load_ns, measured_ns),
             load=load,
             exchanges=exchanges,
-            records=[*self.lab.records, *of_software],
+            records=[*self.lab.records, *software_records],
             conductor_flags=[*self._own_flags(condition), *ends],
         )
         loader = LoadContext(browser.version, condition)
