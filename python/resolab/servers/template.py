@@ -6,9 +6,10 @@ For: templates in any syntax: braces and percent signs belong to the configurati
 import re
 from collections.abc import Mapping
 
-_WORD = re.compile(r"@[A-Z]+@")
+PLACEHOLDER = re.compile(r"@([A-Z]+)@")
+"""A word between at signs."""
 
 
 def fill_template(text: str, values: Mapping[str, str]) -> str:
     """Replace the known words between at signs by their values."""
-    return _WORD.sub(lambda found: values.get(found[0].strip("@"), found[0]), text)
+    return PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)

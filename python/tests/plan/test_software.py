@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from resolab.errors import ConfigurationError
+from resolab.lab.software.rack import list_words
 from resolab.plan import Corpus, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.plan.software import CacheBefore
@@ -13,7 +14,7 @@ from resolab.plan.software.known import TEMPLATES
 from resolab.plan.software.rules import find_impossible
 from resolab.plan.software.table import PLACEHOLDERS
 from resolab.records import DnsTransport, HandshakeMode, ResolverPath, TrialKind
-from resolab.servers.template import fill_template
+from resolab.servers.template import PLACEHOLDER, fill_template
 
 EXCHANGE = """
 name = "own"
@@ -89,6 +90,10 @@ def test_a_plan_without_the_factor_has_the_identifiers_it_had() -> None:
         (EXCHANGE + UNBOUND.replace("unbound", "unbond"), "did you mean 'unbound'?"),
         (EXCHANGE + UNBOUND + 'configuration = "no-such.conf"\n', "failed to read"),
         (
+            EXCHANGE + '[software.mine]\ncommand = ["a"]\nconfiguration = "a.conf"\ntransports = ["dot"]\n',
+            "software.mine.configuration: is read by nobody: name @CONFIGURATION@ in the command",
+        ),
+        (
             EXCHANGE + '[software.mine]\ncommand = ["a", "@ADRESS@"]\ntransports = ["dot"]\n',
             "software.mine.command: @ADRESS@ is no placeholder; allowed: @ADDRESS@",
         ),
@@ -124,9 +129,16 @@ def test_nothing_is_refused_that_somebody_judges() -> None:
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_every_template_has_only_words_that_the_lab_fills_in(name: str) -> None:
-    text = fill_template(TEMPLATES[name].configuration, dict.fromkeys(PLACEHOLDERS, "x"))
-    assert "@x" not in text.replace("x@53", "").replace("x@853", "").replace("x@443", "")
-    assert not {word for word in ("@ADDRESS@", "@BEHIND@", "@KEY@") if word in text}
+    texts = (TEMPLATES[name].configuration, *TEMPLATES[name].command)
+    words = {word for text in texts for word in PLACEHOLDER.findall(text)}
+    assert words <= set(PLACEHOLDERS)
+    assert {"ADDRESS", "BEHIND", "CONFIGURATION", "KEY"} <= words
+    filled = [fill_template(text, dict.fromkeys(PLACEHOLDERS, "x")) for text in texts]
+    assert [text for text in filled if PLACEHOLDER.search(text)] == []
+
+
+def test_the_words_of_plans_are_those_that_the_lab_fills_in() -> None:
+    assert set(list_words(Path("/folder"), "10.77.255.1")) == set(PLACEHOLDERS)
 
 
 def test_the_plans_of_the_project_read() -> None:

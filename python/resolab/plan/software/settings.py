@@ -10,16 +10,16 @@ from resolab.records import DnsTransport
 
 EDGE = "edge"
 """The level of the lab's own server."""
-LONGEST_READY_S = 600.0
+USUAL_READY_S, LONGEST_READY_S = 10.0, 600.0
 
 
 class CacheBefore(StrEnum):
     """The cache of a resolver at the begin of a trial."""
 
     WARM = "warm"
-    """The page's names are asked once before each trial, so the cache has the answers."""
+    """The page's names are asked before each trial, so the cache has the answers."""
     COLD = "cold"
-    """The program is started anew before each trial, so its cache has no answer."""
+    """The program is started anew in an empty folder before each trial, so its cache has no answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,5 +37,5 @@ class Software:
     """The arguments that make the program print its version; empty: nobody asks."""
     template: str | None = None
     cache: CacheBefore = CacheBefore.WARM
-    ready_s: float = 10.0
+    ready_s: float = USUAL_READY_S
     """The longest time from the start to the first answer over every transport, in s."""

@@ -3,19 +3,19 @@
 For: the tables of the software named by a plan's factors. Not for: the conditions it can have (`rules`).
 """
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from resolab.plan.section import NAME, PlanSection
 from resolab.plan.software.known import TEMPLATES, Template
-from resolab.plan.software.settings import EDGE, LONGEST_READY_S, CacheBefore, Software
+from resolab.plan.software.settings import EDGE, LONGEST_READY_S, USUAL_READY_S, CacheBefore, Software
 from resolab.records import DnsTransport
+from resolab.servers.template import PLACEHOLDER
 
 PLACEHOLDERS = ("ADDRESS", "AUTHORITY", "BEHIND", "BOTH", "CERTIFICATE", "CONFIGURATION", "FOLDER", "KEY", "NAME")
 """The words between at signs filled in by the lab."""
-_WORD = re.compile(r"@([A-Z]+)@")
+_CONFIGURATION = "@CONFIGURATION@"
 _TRANSPORTS = tuple(str(one) for one in DnsTransport)
 
 
@@ -38,15 +38,16 @@ def _read_one(section: PlanSection, name: str, base: Path, *, at_hand: bool) -> 
     word = section.take_optional_word("template", tuple(TEMPLATES))
     template = None if word is None else TEMPLATES[word]
     spoken = section.optional_levels("transports", _TRANSPORTS)
+    command = _read_command(section, template, base)
     found = Software(
         name=name,
         template=word,
-        command=_read_command(section, template, base),
-        configuration=_read_configuration(section, template, base, at_hand=at_hand),
+        command=command,
+        configuration=_read_configuration(section, template, command, base, at_hand=at_hand),
         transports=_choose_transports(section, template, spoken),
         version=tuple(section.texts("version")) if "version" in section else template.version if template else (),
         cache=CacheBefore(section.take_optional_word("cache", tuple(CacheBefore)) or CacheBefore.WARM),
-        ready_s=section.number("ready_s", above=0, high=LONGEST_READY_S, default=10.0),
+        ready_s=section.number("ready_s", above=0, high=LONGEST_READY_S, default=USUAL_READY_S),
     )
     section.allow("version")
     section.finish()
@@ -73,10 +74,14 @@ def _locate(program: str, base: Path) -> str:
     return str((base / program).absolute()) if "/" in program else program
 
 
-def _read_configuration(section: PlanSection, template: Template | None, base: Path, *, at_hand: bool) -> str:
+def _read_configuration(
+    section: PlanSection, template: Template | None, command: Sequence[str], base: Path, *, at_hand: bool
+) -> str:
     if "configuration" not in section:
         section.allow("configuration")
         return template.configuration if template else ""
+    if _CONFIGURATION not in " ".join(command):
+        section.fail("configuration", f"is read by nobody: name {_CONFIGURATION} in the command, or leave it out")
     file = base / section.text("configuration")
     if not at_hand:
         return ""
@@ -100,7 +105,7 @@ def _choose_transports(
 def _check_placeholders(section: PlanSection, software: Software) -> None:
     """Refuse unknown placeholders: a misspelt word would reach the program as it stands."""
     for key, text in (("command", " ".join(software.command)), ("configuration", software.configuration)):
-        unknown = next((word for word in _WORD.findall(text) if word not in PLACEHOLDERS), None)
+        unknown = next((word for word in PLACEHOLDER.findall(text) if word not in PLACEHOLDERS), None)
         if unknown is not None:
             known = " ".join(f"@{word}@" for word in PLACEHOLDERS)
             section.fail(key, f"@{unknown}@ is no placeholder; allowed: {known}")
