@@ -41,13 +41,16 @@ def _pages_sha256(plan: Plan, corpus: Corpus) -> dict[str, str]:
 
 
 def check_same_provenance(manifest: Manifest, plan: Plan, corpus: Corpus, now: ProcessStart) -> None:
-    """Raise `ConfigurationError` when profiles or pages differ from the dataset's start."""
+    """Raise `ConfigurationError` when profiles, pages or software differ from the dataset's start."""
     for begun in manifest.profiles if plan.live is None else ():
         if begun.name in plan.factors.profile and corpus.profile(begun.name) != begun:
             raise _build_change_error("profile", begun.name)
     for page, begun_sha256 in manifest.starts[0].pages_sha256.items() if manifest.starts else ():
         if now.pages_sha256.get(page, begun_sha256) != begun_sha256:
             raise _build_change_error("page", page)
+    for name, entry in manifest.starts[0].software.items() if manifest.starts else ():
+        if name in now.software and now.software[name].identity != entry.identity:
+            raise _build_change_error("software", name)
 
 
 def list_differences(manifest: Manifest, now: ProcessStart) -> list[str]:
@@ -66,8 +69,6 @@ def list_differences(manifest: Manifest, now: ProcessStart) -> list[str]:
 def _facts(start: ProcessStart) -> dict[str, str]:
     facts = {f"the version of {name}": version for name, version in start.versions.items()}
     facts["the code's git commit"] = start.git_commit or "unknown"
-    for name, one in start.software.items():
-        facts[f"the program of software {name} (sha256)"] = one.program_sha256[:SHOWN_DIGITS]
     facts["the binary resolab-core (sha256)"] = (start.resolab_core_sha256 or "unknown")[:SHOWN_DIGITS]
     return facts
 

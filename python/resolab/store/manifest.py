@@ -139,8 +139,18 @@ class SoftwareEntry(msgspec.Struct, kw_only=True, frozen=True):
     cache: str
     """The cache at the begin of a trial: `warm` or `cold`."""
     transports: list[str]
+    command: list[str] = []
+    """The command with placeholders."""
     configuration: str
     """The configuration with placeholders."""
+
+    @property
+    def identity(self) -> tuple[str, tuple[str, ...], str, str]:
+        """Return the facts that make two programs the same software: code, arguments, configuration and cache.
+
+        The same program may have another path.
+        """
+        return self.program_sha256, tuple(self.command[1:]), self.configuration, self.cache
 
 
 class ProcessStart(msgspec.Struct, kw_only=True, frozen=True):

@@ -157,7 +157,10 @@ def _manifest(out: Path, runs: Sequence[tuple[Path, Manifest]], merged_from: Seq
 
 
 def _starts(manifests: Sequence[Manifest]) -> list[ProcessStart]:
-    """Keep the pages at the runs' beginnings, matched by patterns in the plan; empty if any run lacks its pages."""
+    """Keep the pages and software at the runs' beginnings; empty if any run lacks its pages.
+
+    Pages are matched by patterns in the plan.
+    """
     begun = [one.starts[0] for one in manifests if one.pages() is not None]
     if len(begun) < len(manifests):
         return []
@@ -167,6 +170,7 @@ def _starts(manifests: Sequence[Manifest]) -> list[ProcessStart]:
             git_commit=_if_one([one.git_commit for one in begun]),
             resolab_core_sha256=_if_one([one.resolab_core_sha256 for one in begun]),
             pages_sha256={page: digest for one in begun for page, digest in one.pages_sha256.items()},
+            software={name: entry for one in begun for name, entry in one.software.items()},
         )
     ]
 

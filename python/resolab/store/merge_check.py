@@ -45,6 +45,12 @@ def check_mergeable(runs: Sequence[Run]) -> None:
     _check_alike(runs, "profile", lambda one: {profile.name: profile for profile in one.profiles})
     # Where runs say what their pages were: from format 1.7 on.
     _check_alike(runs, "page", lambda one: one.starts[0].pages_sha256 if one.starts else {})
+    _check_alike(runs, "software", _identify_software)
+
+
+def _identify_software(manifest: Manifest) -> dict[str, object]:
+    started = manifest.starts[0].software if manifest.starts else {}
+    return {name: entry.identity for name, entry in started.items()}
 
 
 def _check_version(folder: Path, manifest: Manifest) -> None:

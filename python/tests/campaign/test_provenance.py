@@ -134,6 +134,29 @@ def test_a_resume_with_another_page_is_refused(corpus: Corpus, tmp_path: Path, c
     assert sorted((folder / "trials").iterdir()) == trials
 
 
+@pytest.mark.parametrize("changed", ["own.conf", "resolver"])
+def test_a_resume_with_other_software_of_the_plan_is_refused(corpus: Corpus, tmp_path: Path, changed: str) -> None:
+    for name in ("own.conf", "resolver"):
+        (tmp_path / name).write_text("one\n")
+        (tmp_path / name).chmod(0o755)
+    software = """[software.mine]
+command = ["./resolver", "@CONFIGURATION@"]
+configuration = "own.conf"
+transports = ["doudp", "doh"]
+"""
+    text = PLAN.replace('doh = "native"', 'doh = "stub"').replace('= ["h3"]', '= ["h3"]\nresolver_software = ["mine"]')
+    folder = tmp_path / "out"
+    plan = parse_plan(text + software, "ground", corpus, base=tmp_path)
+    run_campaign(plan, folder, Console(file=io.StringIO()), PretendedTestbed)
+    (folder / "trials" / next(one.name for one in (folder / "trials").glob("b001-*.jsonl"))).unlink()
+    assert load_manifest(folder).starts[0].software["mine"].command[1:] == ["@CONFIGURATION@"]
+    (tmp_path / changed).write_text("two\n")
+    with pytest.raises(ConfigurationError, match="software 'mine' has changed since the run began; put it back"):
+        resumed(folder)
+    (tmp_path / changed).write_text("one\n")
+    assert "warning" not in resumed(folder)
+
+
 def test_a_dataset_of_an_older_version_resumes_without_a_word(corpus: Corpus, tmp_path: Path) -> None:
     folder = begun(corpus, tmp_path / "out")
     text = json.loads((folder / "manifest.json").read_text())

@@ -22,7 +22,7 @@ from resolab.store import (
     open_dataset,
     save_manifest,
 )
-from resolab.store.manifest import IntervalWidth, ProcessStart, StopReason, dataset_id
+from resolab.store.manifest import IntervalWidth, ProcessStart, SoftwareEntry, StopReason, dataset_id
 
 SMALL = (
     PLAN_TEXT.replace("blocks = 6", "blocks = 2")
@@ -121,6 +121,14 @@ def test_what_else_differs_is_a_warning(runs: tuple[Path, Path], tmp_path: Path,
     assert (merged.status, merged.trials_finished_count, merged.trials_planned_count) == ("interrupted", 20, 24)
 
 
+def begin(**changes: object) -> ProcessStart:
+    entry = SoftwareEntry(
+        program="/bin/a", program_sha256="aa", cache="warm", transports=["dot"], command=["a", "-x"], configuration="c"
+    )  # fmt: skip
+    mine = msgspec.structs.replace(entry, **changes)
+    return ProcessStart(unix_ns=1, pages_sha256={"example": "one"}, software={"mine": mine})
+
+
 REFUSED = {
     "plan differs from that of .* in 'factors'": {"text": SMALL.replace('"zero_rtt"]', '"resumed"]')},
     "plan differs from that of .* in 'limits'": {"text": SMALL + "[limits]\npage_timeout_s = 10.0\n"},
@@ -128,6 +136,10 @@ REFUSED = {
     "holds no finished trial": {"faults": Faults(trials_count=0)},
     "profile 'fiber' is not the same": {"profile_delay_ms": 99.0},
     "page 'example' is not the same": {"starts": [ProcessStart(unix_ns=1, pages_sha256={"example": "other"})]},
+    "software 'mine' is not the same": {"starts": [begin(program_sha256="bb")]},
+    "software 'mine' is not the same as": {"starts": [begin(command=["a", "-y"])]},
+    "software 'mine' is not the same as in": {"starts": [begin(configuration="d")]},
+    "software 'mine' is not the same as in .*run1": {"starts": [begin(cache="cold")]},
 }
 
 
@@ -141,7 +153,7 @@ def test_what_must_not_be_pooled_is_refused(runs: tuple[Path, Path], tmp_path: P
         up = msgspec.structs.replace(link.up, one_way_delay_ms=delay_ms)
         change(other, profiles=[msgspec.structs.replace(link, up=up)])
     first = shutil.copytree(runs[0], tmp_path / "run1")
-    change(first, starts=[ProcessStart(unix_ns=1, pages_sha256={"example": "one"})])
+    change(first, starts=[begin()])
     with pytest.raises(ConfigurationError, match=problem) as refused:
         merge_datasets(tmp_path / "m", [first, other])
     assert "\n" not in str(refused.value)
@@ -165,6 +177,14 @@ def test_the_second_and_the_third_are_held_against_each_other(
     message = f"could not merge .*2: {kind} 'other' is not the same as in .*1; their conditions"
     with pytest.raises(ConfigurationError, match=message):
         merge_datasets(tmp_path / "out", folders)
+
+
+def test_a_merged_dataset_names_the_software_of_its_runs(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    folders = [shutil.copytree(folder, tmp_path / folder.name) for folder in runs]
+    for number, folder in enumerate(folders):
+        change(folder, starts=[begin(program=f"/bin/{number}")])  # The same program at another place.
+    (start,) = merge_datasets(tmp_path / "m", folders).starts
+    assert start.software["mine"].identity == begin().software["mine"].identity
 
 
 def test_a_merged_manifest_says_of_its_end_what_is_true_of_all_runs(runs: tuple[Path, Path], tmp_path: Path) -> None:

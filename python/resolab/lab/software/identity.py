@@ -38,6 +38,7 @@ def _describe_one(software: Software) -> SoftwareEntry:
         template=software.template,
         cache=str(software.cache),
         transports=[str(one) for one in software.transports],
+        command=list(software.command),
         configuration=software.configuration,
     )
 

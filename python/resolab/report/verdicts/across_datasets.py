@@ -23,7 +23,6 @@ from resolab.report.verdicts.sentences import across_sentence
 from resolab.report.verdicts.verdicts import is_sequential
 from resolab.stats import Sample, difference_of_medians, measure_spread
 from resolab.store import Dataset, Manifest, ensure_tables, open_dataset
-from resolab.store.manifest import SoftwareEntry
 from resolab.store.outcomes import PLT, RESPONSE_START, find_outcome
 from resolab.store.rows import LoadRow
 
@@ -85,7 +84,10 @@ def _list_facts(side: _Side, baselines: Sequence[Condition]) -> dict[str, object
         "profiles": {one.name: one for one in manifest.profiles},
         "the baseline's browser": {one.browser: manifest.versions.browsers.get(one.browser) for one in baselines},
         "the baseline's software": {
-            one.resolver_software: _identify_software(software.get(one.resolver_software)) for one in baselines
+            # The edge has no entry: its program is of resolab's version.
+            one.resolver_software: software[one.resolver_software].identity
+            for one in baselines
+            if one.resolver_software in software
         },
         "resolab": manifest.versions.resolab,
         "resolab-core": manifest.versions.resolab_core,
@@ -93,11 +95,6 @@ def _list_facts(side: _Side, baselines: Sequence[Condition]) -> dict[str, object
         "paths": manifest.paths,
         "keep_awake": instrument.keep_awake,
     }
-
-
-def _identify_software(entry: SoftwareEntry | None) -> tuple[str, str, str] | None:
-    """Return what makes two programs the same software; `None` for the edge, which is of resolab's version."""
-    return None if entry is None else (entry.program_sha256, entry.configuration, entry.cache)
 
 
 def _list_compared(second: Path, sides: tuple[_Side, _Side]) -> list[tuple[Expectation, PlannedComparison]]:

@@ -94,11 +94,13 @@ def test_the_baselines_browser_is_the_same_and_the_treatments_may_differ(tmp_pat
 def test_the_baselines_software_is_the_same_program(tmp_path: Path) -> None:
     entry = {"program": "/usr/sbin/unbound", "program_sha256": "aa", "cache": "warm", "transports": ["doudp"]}
 
-    def made_with(name: str, sha256: str) -> Path:
-        edge = {**entry, "program_sha256": sha256, "configuration": "server:"}
+    def made_with(name: str, sha256: str, **more: object) -> Path:
+        edge = {**entry, "program_sha256": sha256, "configuration": "server:", **more}
         return made(tmp_path / name, starts=[{"unix_ns": 1, "software": {"edge": edge}}])
 
     first = made_with("a", "aa")
     assert check_across(first, made_with("b", "aa")).results
     with pytest.raises(ConfigurationError, match="they differ in the baseline's software"):
         check_across(first, made_with("c", "bb"))
+    with pytest.raises(ConfigurationError, match="they differ in the baseline's software"):
+        check_across(first, made_with("d", "aa", command=["unbound", "-v"]))
