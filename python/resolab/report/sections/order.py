@@ -21,6 +21,7 @@ from resolab.report.sections import (
     loads,
     outcomes,
     plan,
+    software,
 )
 from resolab.report.sections.paths import section as paths
 from resolab.report.sections.reading import Reading
@@ -36,6 +37,7 @@ SECTIONS: Sequence[Section] = (
     loads.SECTION,
     outcomes.SECTION,
     paths.SECTION,
+    software.SECTION,
     instrument.SECTION,
     calibration.SECTION,
     aa.SECTION,
