@@ -10,7 +10,7 @@ from resolab.lab.software.rack import list_words
 from resolab.plan import Corpus, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.plan.software import CacheBefore
-from resolab.plan.software.known import TEMPLATES
+from resolab.plan.software.known import TEMPLATES, read_configuration
 from resolab.plan.software.rules import find_impossible
 from resolab.plan.software.table import PLACEHOLDERS
 from resolab.records import DnsTransport, HandshakeMode, ResolverPath, TrialKind
@@ -129,7 +129,7 @@ def test_nothing_is_refused_that_somebody_judges() -> None:
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_every_template_has_only_words_that_the_lab_fills_in(name: str) -> None:
-    texts = (TEMPLATES[name].configuration, *TEMPLATES[name].command)
+    texts = (read_configuration(name), *TEMPLATES[name].command)
     words = {word for text in texts for word in PLACEHOLDER.findall(text)}
     assert words <= set(PLACEHOLDERS)
     assert {"ADDRESS", "BEHIND", "CONFIGURATION", "KEY"} <= words

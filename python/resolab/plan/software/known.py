@@ -18,26 +18,22 @@ _OVER_TCP = (DnsTransport.DOUDP, DnsTransport.DOTCP, DnsTransport.DOT, DnsTransp
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """The command, configuration and transports of a server that resolab knows."""
+    """The command and transports of a server that resolab knows."""
 
     command: tuple[str, ...]
     version: tuple[str, ...]
-    file: str
-    """The name of the configuration beside this module."""
     transports: tuple[DnsTransport, ...] = _OVER_TCP
-
-    @property
-    def configuration(self) -> str:
-        """Return the text of the configuration."""
-        return (_FOLDER / self.file).read_text("utf-8")
 
 
 TEMPLATES: Mapping[str, Template] = {
-    "unbound": Template(("unbound", "-d", "-p", "-c", "@CONFIGURATION@"), ("-V",), "unbound.conf"),
-    "knot-resolver": Template(("kresd", "-n", "-c", "@CONFIGURATION@", "@FOLDER@"), ("-V",), "knot-resolver.conf"),
-    "bind": Template(("named", "-g", "-4", "-n", "1", "-c", "@CONFIGURATION@"), ("-v",), "bind.conf"),
-    "dnsdist": Template(
-        ("dnsdist", "--supervised", "--disable-syslog", "-C", "@CONFIGURATION@"), ("--version",), "dnsdist.conf"
-    ),
-    "coredns": Template(("coredns", "-conf", "@CONFIGURATION@"), ("-version",), "coredns.conf", tuple(DnsTransport)),
+    "unbound": Template(("unbound", "-d", "-p", "-c", "@CONFIGURATION@"), ("-V",)),
+    "knot-resolver": Template(("kresd", "-n", "-c", "@CONFIGURATION@", "@FOLDER@"), ("-V",)),
+    "bind": Template(("named", "-g", "-4", "-n", "1", "-c", "@CONFIGURATION@"), ("-v",)),
+    "dnsdist": Template(("dnsdist", "--supervised", "--disable-syslog", "-C", "@CONFIGURATION@"), ("--version",)),
+    "coredns": Template(("coredns", "-conf", "@CONFIGURATION@"), ("-version",), tuple(DnsTransport)),
 }
+
+
+def read_configuration(template: str) -> str:
+    """Return the text of a template's configuration."""
+    return (_FOLDER / f"{template}.conf").read_text("utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from resolab.plan.section import NAME, PlanSection
-from resolab.plan.software.known import TEMPLATES, Template
+from resolab.plan.software.known import TEMPLATES, Template, read_configuration
 from resolab.plan.software.settings import EDGE, LONGEST_READY_S, USUAL_READY_S, CacheBefore, Software
 from resolab.records import DnsTransport
 from resolab.servers.template import PLACEHOLDER
@@ -43,7 +43,7 @@ def _read_one(section: PlanSection, name: str, base: Path, *, at_hand: bool) -> 
         name=name,
         template=word,
         command=command,
-        configuration=_read_configuration(section, template, command, base, at_hand=at_hand),
+        configuration=_read_configuration(section, word, command, base, at_hand=at_hand),
         transports=_choose_transports(section, template, spoken),
         version=tuple(section.texts("version")) if "version" in section else template.version if template else (),
         cache=CacheBefore(section.take_optional_word("cache", tuple(CacheBefore)) or CacheBefore.WARM),
@@ -75,11 +75,11 @@ def _locate(program: str, base: Path) -> str:
 
 
 def _read_configuration(
-    section: PlanSection, template: Template | None, command: Sequence[str], base: Path, *, at_hand: bool
+    section: PlanSection, template: str | None, command: Sequence[str], base: Path, *, at_hand: bool
 ) -> str:
     if "configuration" not in section:
         section.allow("configuration")
-        return template.configuration if template else ""
+        return read_configuration(template) if template else ""
     if _CONFIGURATION not in " ".join(command):
         section.fail("configuration", f"is read by nobody: name {_CONFIGURATION} in the command, or leave it out")
     file = base / section.text("configuration")
