@@ -7,7 +7,7 @@ from synthetic_dataset import Faults, make_dataset
 from resolab.errors import ConfigurationError
 from resolab.records import PathSummaryRecord, QueryRecord, TrialRecord
 from resolab.store import build_tables, ensure_tables, find_finished_trials, open_dataset, read_trial
-from resolab.store.columns import SINCE, TABLES, list_columns
+from resolab.store.columns import SINCE, TABLES, list_columns, tables_of_format
 
 
 def test_every_record_becomes_one_row(dataset_folder: Path) -> None:
@@ -262,3 +262,8 @@ def test_a_flag_of_another_version_is_read_as_text(tmp_path: Path) -> None:
     build_tables(folder)
     with open_dataset(folder) as dataset:
         assert [one.flag for one in dataset.flags()] == ["flag_of_tomorrow"]
+
+
+def test_a_dataset_from_before_the_plans_own_software_lacks_its_table() -> None:
+    assert "software" not in tables_of_format("1.24")
+    assert "software" in tables_of_format("1.25")

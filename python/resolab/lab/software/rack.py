@@ -95,7 +95,9 @@ class SoftwareRack(RunningParts):
         An earlier process may have left its cache in the folder.
         """
         folder, software = slot.folder, slot.software
-        with machine_errors(f"make the folder of software {software.name} anew"):
+        with machine_errors(
+            f"make the folder of software {software.name} anew", elsewhere="set TMPDIR to another folder"
+        ):
             if folder.exists():
                 shutil.rmtree(folder)
             folder.mkdir(0o700)
