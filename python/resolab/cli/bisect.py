@@ -5,7 +5,10 @@ For: making, running and judging each step, and the output. Not for: the order o
 
 import argparse
 import json
+import os
 import re
+import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -54,7 +57,7 @@ class Steps:
 
         version = self.versions[place]
         if self.make is not None:
-            _make(self.make.replace(PLACEHOLDER, version), version)
+            _make(self.make.replace(PLACEHOLDER, shlex.quote(version)), version)
         plan = self.load_plan(version)
         folder, blocks = self.folder / f"{place + 1:03}-{_NOT_IN_NAMES.sub('-', version)[:60]}", plan.blocks
         self._run(plan, folder, None)
@@ -105,7 +108,7 @@ def run(options: argparse.Namespace, make_testbed: "MakeTestbed | None" = None) 
     folder.mkdir(parents=True, exist_ok=True)
     try:
         found = find_first_bad(len(versions), steps.judge)
-    except InterruptedStepError:
+    except (InterruptedStepError, KeyboardInterrupt):
         print("stopped; the finished steps are kept in", folder, file=sys.stderr)
         return EXIT_INTERRUPTED
     _print(found, steps, as_json=options.json)
@@ -134,10 +137,13 @@ def _check(steps: Steps) -> None:
     """Refuse a plan that cannot tell versions apart, before the first run."""
     from resolab.plan import StopRule
 
-    if steps.make is None and PLACEHOLDER not in steps.plan_text:
-        problem = f"the plan has no {PLACEHOLDER} and there is no --make, so all steps would be the same"
-        raise ConfigurationError(f"could not bisect {steps.plan_file}: {problem}; add one of them")
+    if PLACEHOLDER not in steps.plan_text + (steps.make or ""):
+        problem = f"neither the plan nor --make has {PLACEHOLDER}, so all steps would be the same"
+        raise ConfigurationError(f"could not bisect {steps.plan_file}: {problem}; add it to one of them")
     plans = [steps.load_plan(version) for version in steps.versions]
+    if any(plan.blocks > steps.most_blocks for plan in plans):
+        problem = f"the plan has more blocks than --most-blocks, {steps.most_blocks}"
+        raise ConfigurationError(f"could not bisect {steps.plan_file}: {problem}; give a larger --most-blocks")
     if any(plan.stop is None or plan.stop.rule is not StopRule.EXPECTATIONS for plan in plans):
         problem = "undecided steps get more blocks, and only verdicts at any look allow this"
         raise ConfigurationError(f'could not bisect {steps.plan_file}: {problem}; add [stop] rule = "expectations"')
@@ -146,9 +152,15 @@ def _check(steps: Steps) -> None:
 def _make(command: str, version: str) -> None:
     """Make a version by the user's own shell command."""
     standard_error = 2
-    ended = subprocess.run(["/bin/sh", "-c", command], stdout=standard_error, check=False)
-    if ended.returncode:
-        problem = f"the command of --make ended with {ended.returncode}"
+    # A session of its own: an interrupt ends the shell's children, too.
+    with subprocess.Popen(["/bin/sh", "-c", command], stdout=standard_error, start_new_session=True) as process:
+        try:
+            code = process.wait()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGTERM)
+            raise
+    if code:
+        problem = f"the command of --make ended with {code}"
         raise MachineError(f"could not make version {version}: {problem}; run it alone: {command}")
 
 
@@ -173,9 +185,12 @@ def _print(found: "Bisection", steps: Steps, *, as_json: bool) -> None:
         return
     if named is not None and found.good is not None:
         print(f"first bad version: {named} (last good: {versions[found.good]}), {len(steps.done)} steps")
+    elif found.undecided is not None and found.good is not None and found.bad is not None:
+        open_versions = ", ".join(versions[found.good + 1 : found.bad + 1])
+        print(f"undecided: {versions[found.undecided]}; the first bad version is among {open_versions}")
     elif found.undecided is not None:
-        open_versions = versions[(found.good or 0) : len(versions) if found.bad is None else found.bad + 1]
-        print(f"undecided: {versions[found.undecided]}; the first bad version is among {', '.join(open_versions)}")
+        end = "first" if found.undecided == 0 else "last"
+        print(f"undecided: the {end} version, {versions[found.undecided]}; the search needs verdicts on both ends")
     elif found.bad is None:
         print(f"no bad version: the last, {versions[-1]}, is met")
     else:

@@ -60,7 +60,8 @@ def add_bisect(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "expectation not met. @VERSION@ in the plan and in --make becomes the version. The plan needs [stop] rule = "
         '"expectations"; undecided steps get more blocks. Exit codes: 0 named, 6 undecided, 3 the last version is met '
         "or the first is not. Guide: docs/guides/build-pipeline.md.",
-        epilog="example: git rev-list --reverse v1..v2 | resolab bisect mine.toml - --make './build.sh @VERSION@'",
+        epilog="example: (git rev-parse v1; git rev-list --reverse v1..v2) | "
+        "resolab bisect mine.toml - --make './build.sh @VERSION@'",
     )
     bisect.add_argument("plan", type=Path, help="the plan: a TOML file, with @VERSION@ or beside --make")
     bisect.add_argument("versions", type=Path, help="a file with one version a line, the good one first; - is stdin")

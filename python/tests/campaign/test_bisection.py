@@ -16,7 +16,7 @@ from resolab.campaign.bisection import Bisection, find_first_bad, join_verdicts
 from resolab.checks.decision import Verdict
 from resolab.cli import bisect
 from resolab.cli.main import main
-from resolab.errors import ConfigurationError
+from resolab.errors import ConfigurationError, MachineError
 from resolab.plan import Condition, Plan
 from resolab.records import Bootstrap, QueryPurpose, QueryRecord, ResolverCache
 from resolab.stats import MedianSequence
@@ -123,14 +123,35 @@ def test_ten_of_ten_searches_name_the_eleventh_build() -> None:
 
 
 def test_undecided_steps_end_the_search_with_its_range(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bisect.run(options_of(tmp_path, most_blocks=8, json=False), PretendedExchanges) == 6
-    assert "undecided: " in capsys.readouterr().out
+    assert bisect.run(options_of(tmp_path, most_blocks=10, json=False), PretendedExchanges) == 6
+    told = capsys.readouterr().out
+    assert re.search(r"^undecided: \S+; the first bad version is among \S+", told, re.MULTILINE) or (
+        "; the search needs verdicts on both ends" in told
+    )
+
+
+def test_the_user_s_command_gets_each_version_as_one_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = options_of(tmp_path, make="printf '%s\\n' @VERSION@ >> made")
+    options.plan.write_text(PLAN.replace("@VERSION@", "1"))
+    strange = "1; touch spoilt"
+    options.versions.write_text(f"{strange}\n{strange} 2\n")
+    bisect.run(options, PretendedExchanges)
+    assert (tmp_path / "made").read_text().splitlines()[0] == f"{strange} 2"
+    assert not (tmp_path / "spoilt").exists()
+
+
+def test_a_failing_command_and_too_few_blocks_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(MachineError, match="the command of --make ended with 3; run it alone: exit 3"):
+        bisect.run(options_of(tmp_path, make="exit 3"), PretendedExchanges)
+    with pytest.raises(ConfigurationError, match="give a larger --most-blocks"):
+        bisect.run(options_of(tmp_path, most_blocks=8), PretendedExchanges)
 
 
 def test_a_plan_of_equal_steps_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = options_of(tmp_path)
     options.plan.write_text(PLAN.replace("@VERSION@", "1"))
-    with pytest.raises(ConfigurationError, match="no @VERSION@"):
+    with pytest.raises(ConfigurationError, match="neither the plan nor --make has @VERSION@"):
         bisect.run(options, PretendedExchanges)
     options.plan.write_text(PLAN.replace('[stop]\nrule = "expectations"', ""))
     with pytest.raises(ConfigurationError, match="rule = "):
