@@ -32,9 +32,9 @@ _NAMED_ELSEWHERE = {
     "profile": "resolab list profiles",
     "resolver": "names of [resolvers.NAME] in a live plan",
     "resolver_software": "edge, names of [software.NAME] in a plan",
-    "study_arm": "resolab list studies",
-    "study_case": "resolab list studies",
 }
+"""Where to find the levels that a plan or a folder declares."""
+_DECLARED_BY_STUDIES = ("study_arm", "study_case")
 
 
 def run(what: str, words: Sequence[str] = (), *, as_json: bool, whole: bool = False) -> int:
@@ -145,6 +145,8 @@ def _kinds(factor: str) -> list[str]:
 
 
 def _levels(factor: str) -> list[str]:
+    if factor in _DECLARED_BY_STUDIES:
+        return ["resolab list studies"]
     if factor in _NAMED_ELSEWHERE:
         return [_NAMED_ELSEWHERE[factor]]
     if factor in NUMBERS:
