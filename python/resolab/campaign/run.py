@@ -33,7 +33,6 @@ from resolab.store import (
     find_finished_trials,
     load_manifest,
     refuse_published,
-    save_manifest,
 )
 from resolab.trials.exchange.runner import ExchangeRunner
 from resolab.trials.fetch.runner import FetchRunner
@@ -114,14 +113,16 @@ def extend_campaign(
     folder: Path, blocks: int, console: Console, make_testbed: MakeTestbed = make_trial_runner
 ) -> CampaignOutcome:
     """Run a finished dataset up to a larger number of blocks; its plan must hold at any look."""
-    manifest = load_manifest(folder)
+    load_manifest(folder)
     refuse_published(folder, "extend")
-    trials_count = manifest.trials_planned_count // manifest.blocks * blocks
-    longer = msgspec.structs.replace(
-        manifest, blocks=blocks, trials_planned_count=trials_count, status=RunStatus.INTERRUPTED
-    )
-    save_manifest(folder, longer)
-    return resume_campaign(folder, console, make_testbed)
+    with dataset_lock(folder):
+        manifest = load_manifest(folder)
+        trials_count = manifest.trials_planned_count // manifest.blocks * blocks
+        # The campaign saves the manifest: a refusal leaves the dataset as it is.
+        longer = msgspec.structs.replace(
+            manifest, blocks=blocks, trials_planned_count=trials_count, status=RunStatus.INTERRUPTED
+        )
+        return _resume(longer, folder, console, make_testbed)
 
 
 def _resume(manifest: Manifest, folder: Path, console: Console, make_testbed: MakeTestbed) -> CampaignOutcome:

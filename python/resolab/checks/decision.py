@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from resolab.plan.expectation import Expectation, ExpectationKind
-from resolab.stats import MedianSequence, Sample, estimate_paired_difference, share_at_any_look, subtract_pairs
+from resolab.stats import LEVEL, MedianSequence, Sample, estimate_paired_difference, share_at_any_look, subtract_pairs
 
 SHARE_LEVEL = 0.975
 """The level of the interval of a share: 2.5 % for a share above the bound that is not there."""
@@ -127,6 +127,9 @@ def interval_of_fixed_blocks(differences: Sample) -> Interval:
     """Return the interval of the median for a number of pairs fixed in advance."""
     zero = Sample.exact([0.0] * len(differences))
     found = estimate_paired_difference(differences, zero)
+    # The range of five pairs has less than this level: no interval.
+    if found.level < LEVEL:
+        return Interval(-math.inf, math.inf)
     return Interval(
         -math.inf if found.ci_low is None else found.ci_low, math.inf if found.ci_high is None else found.ci_high
     )

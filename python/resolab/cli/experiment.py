@@ -86,7 +86,7 @@ def _run_and_check(
 
 def _require_expectations(name: str, plan_text: str) -> None:
     """Refuse verdicts on a plan without expectations, before any trial."""
-    if "expect" not in tomllib.loads(plan_text):
+    if not tomllib.loads(plan_text).get("expect"):
         raise ConfigurationError(f"could not check {name}: it expects nothing; add [[expect]] (docs/guides/checks.md)")
 
 

@@ -11,7 +11,6 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import resolab
 from resolab.cli.calibrate_arguments import add_calibrate
@@ -36,9 +35,6 @@ from resolab.cli.program_commands import add_program_commands, become_program, i
 from resolab.cli.query.arguments import add_query
 from resolab.cli.terminal_size import drop_unusable_size
 from resolab.cli.visit.arguments import add_visit
-
-if TYPE_CHECKING:
-    from resolab.cli.dataset.check import CheckOptions
 
 EPILOGUE = """exit codes: 0 done (failed loads and queries are data), 1 outside a tolerance (calibrate), beyond
 a --fail or an expectation not met (--check), 2 usage, 3 bad configuration, 4 the machine lacks something,
@@ -136,6 +132,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
 
 def _run(options: argparse.Namespace) -> int:
     from resolab.cli import experiment
+    from resolab.cli.dataset.check import read_optional_check
 
     return experiment.run(
         options.plan,
@@ -145,14 +142,14 @@ def _run(options: argparse.Namespace) -> int:
         vantage=options.vantage,
         dry_run=options.dry_run,
         as_json=options.json,
-        check=_read_check_options(options) if options.check else None,
+        check=read_optional_check("run", options),
     )
 
 
 def _check(options: argparse.Namespace) -> int:
     from resolab.cli.dataset import check
 
-    return check.run(options.dataset, _read_check_options(options))
+    return check.run(options.dataset, check.read_check_options(options))
 
 
 def _bisect(options: argparse.Namespace) -> int:
@@ -161,21 +158,11 @@ def _bisect(options: argparse.Namespace) -> int:
     return bisect.run(options)
 
 
-def _read_check_options(options: argparse.Namespace) -> "CheckOptions":
-    from resolab.cli.dataset.check import CheckOptions
-
-    return CheckOptions(
-        as_json=options.json,
-        junit_file=options.junit,
-        markdown_file=options.markdown,
-        undecided_fails=options.undecided == "fail",
-    )
-
-
 def _resume(options: argparse.Namespace) -> int:
     from resolab.cli import experiment
+    from resolab.cli.dataset.check import read_optional_check
 
-    check = _read_check_options(options) if options.check else None
+    check = read_optional_check("resume", options)
     return experiment.resume(options.dataset, as_json=options.json, check=check)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from resolab.checks.decision import (
+    Interval,
     Verdict,
     interval_at_any_look,
     interval_of_fixed_blocks,
@@ -115,3 +116,7 @@ def test_the_interval_of_a_share_holds_it_at_every_look() -> None:
     assert share_at_any_look(0, 100)[0] == 0.0
     with pytest.raises(ValueError, match="count between"):
         share_at_any_look(2, 1)
+
+
+def test_five_pairs_have_no_interval_of_the_level() -> None:
+    assert interval_of_fixed_blocks(Sample.exact([3.0, 3.1, 3.2, 3.3, 3.4])) == Interval(-math.inf, math.inf)

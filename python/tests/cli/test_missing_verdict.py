@@ -10,6 +10,7 @@ import pytest
 
 from resolab.cli import experiment
 from resolab.cli.dataset.check import CheckOptions
+from resolab.cli.main import main
 from resolab.errors import ConfigurationError
 
 
@@ -25,3 +26,19 @@ def test_a_plan_that_cannot_be_judged_leaves_an_error(tmp_path: Path, text: str 
     assert error is not None
     assert problem in error.get("message", "")
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("option", [["--junit", "v.xml"], ["--markdown", "v.md"], ["--undecided", "fail"]])
+@pytest.mark.parametrize("command", [["run", "plans/quick.toml"], ["resume", "d"], ["compare", "d", "e"]])
+def test_forms_of_verdicts_without_a_check_are_refused(
+    command: list[str], option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command, *option]) == 2
+    assert f"{command[0]}: {' '.join(option[:1])}" in capsys.readouterr().err
+
+
+def test_an_empty_list_of_expectations_is_none(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text("expect = []\n" + Path("plans/quick.toml").read_text())
+    with pytest.raises(ConfigurationError, match="expects nothing"):
+        experiment.run(plan, out=tmp_path / "data", seed=None, blocks=None, check=CheckOptions())

@@ -3,6 +3,7 @@
 For: the output and the exit code. Not for: the verdicts (`report.verdicts`).
 """
 
+import argparse
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resolab.cli.console import Console
-from resolab.errors import ResolabError
+from resolab.errors import ResolabError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +31,22 @@ class CheckOptions:
     junit_file: Path | None = None
     markdown_file: Path | None = None
     undecided_fails: bool = False
+
+
+def read_check_options(options: argparse.Namespace) -> CheckOptions:
+    """Return the forms of the verdicts from a command's arguments."""
+    return CheckOptions(options.json, options.junit, options.markdown, options.undecided == "fail")
+
+
+def read_optional_check(command: str, options: argparse.Namespace) -> CheckOptions | None:
+    """Return the forms of the verdicts with `--check`, else `None`; refuse forms without `--check`."""
+    if options.check:
+        return read_check_options(options)
+    given = {"--junit": options.junit, "--markdown": options.markdown, "--undecided fail": options.undecided == "fail"}
+    named = [name for name, value in given.items() if value]
+    if named:
+        raise UsageError(f"{command}: {named[0]} is for --check, which gives the verdicts")
+    return None
 
 
 def run(folder: Path, options: CheckOptions) -> int:

@@ -28,6 +28,11 @@ def run(options: argparse.Namespace) -> int:
     """Compare two datasets and show the result."""
     if options.check:
         return _check(options)
+    from resolab.cli.dataset.check import read_optional_check
+
+    read_optional_check("compare", options)
+    if options.any_margin:
+        raise UsageError("compare: --any-margin is for --check, which gives the verdicts")
     from resolab.report.pages.compare.changes import compare_datasets
     from resolab.report.pages.compare.page import comparison_page
     from resolab.report.pages.compare.text import as_json, tables, verdict
@@ -60,12 +65,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from resolab.cli.dataset.check import CheckOptions, run_across
+    from resolab.cli.dataset.check import read_check_options, run_across
 
     if options.html or options.outcome:
         raise UsageError("compare: --html and --outcome are without --check; [[expect]] names the outcome")
-    forms = CheckOptions(options.json, options.junit, options.markdown, options.undecided == "fail")
-    return run_across(options.first, options.second, forms, any_margin=options.any_margin)
+    return run_across(options.first, options.second, read_check_options(options), any_margin=options.any_margin)
 
 
 def _choose_outcome(first: "Dataset", second: "Dataset", name: str | None) -> "LoadOutcome":

@@ -53,9 +53,10 @@ def check_across(first: Path, second: Path, *, any_margin: bool = False) -> Data
         compared = _list_compared(second, sides)
         _refuse_differences(first, second, sides, [pair.baseline for _, pair in compared])
         if not any_margin:
-            _refuse_small_margins(compared)
+            _refuse_small_margins(compared, sides[0])
         results = [_judge(one, pair, sides) for one, pair in compared]
-        return replace(read_circumstances(second, after, sides[1].plan, results), notes=_warn_of_other_machines(sides))
+        notes = [*_warn_of_other_machines(sides), *_name_unjudged(sides[1].plan, compared)]
+        return replace(read_circumstances(second, after, sides[1].plan, results), notes=notes)
 
 
 def _read_side(dataset: Dataset) -> _Side:
@@ -90,7 +91,10 @@ def _list_facts(side: _Side, baselines: Sequence[Condition]) -> dict[str, object
             if one.resolver_software in software
         },
         "resolab": manifest.versions.resolab,
-        "resolab-core": manifest.versions.resolab_core,
+        "resolab-core": (
+            manifest.versions.resolab_core,
+            manifest.starts[-1].resolab_core_sha256 if manifest.starts else None,
+        ),
         "back end": manifest.backend,
         "paths": manifest.paths,
         "keep_awake": instrument.keep_awake,
@@ -114,10 +118,23 @@ def _list_compared(second: Path, sides: tuple[_Side, _Side]) -> list[tuple[Expec
     return found
 
 
-def _refuse_small_margins(compared: Sequence[tuple[Expectation, PlannedComparison]]) -> None:
-    for one, _ in compared:
-        drift_ms = DRIFT_MS.get(one.outcome)
-        if drift_ms is not None and one.margin_ms is not None and one.margin_ms < drift_ms:
+def _name_unjudged(plan: Plan, compared: Sequence[tuple[Expectation, PlannedComparison]]) -> list[str]:
+    """Name the checks of the plan that no difference between datasets judges."""
+    judged = {(id(one), pair.id) for one, pair in compared}
+    lines = []
+    for one in plan.expectations:
+        pairs = one.list_comparisons(plan.conditions(), plan.find_with_levels)
+        missing = [pair.treatment.id for pair in pairs if (id(one), pair.id) not in judged]
+        if missing:
+            reason = "both arms are not in both datasets" if one.kind in TIME_KINDS else "not about times"
+            lines.append(f"not judged between datasets: {one.name} ({reason}): {', '.join(missing)}")
+    return lines
+
+
+def _refuse_small_margins(compared: Sequence[tuple[Expectation, PlannedComparison]], first: _Side) -> None:
+    for one, pair in compared:
+        drift_ms, margin_ms = DRIFT_MS.get(one.outcome), compute_margin_ms(one, _pair_arms(one, pair, first)[1])
+        if drift_ms is not None and margin_ms is not None and margin_ms < drift_ms:
             problem = f"differences of one build move by about {drift_ms:g} ms from day to day"
             remedy = "run both builds in one plan, or give --any-margin"
             raise ConfigurationError(f"could not check {one.name!r} within {one.bound}: {problem}; {remedy}")
@@ -128,8 +145,8 @@ def _judge(one: Expectation, pair: PlannedComparison, sides: tuple[_Side, _Side]
     before, after = (subtract_scaled(*each, 0.0, 1.0) for each in arms)
     at_any_look = any(is_sequential(side.plan) for side in sides)
     found = difference_of_medians(after, before, at_any_look=at_any_look)
-    margin_ms = compute_margin_ms(one, arms[0][0])
-    verdict, reason = Verdict.UNDECIDED, _find_other_noise(one, pair, sides, (before, after))
+    margin_ms = compute_margin_ms(one, arms[0][1])
+    verdict, reason = Verdict.UNDECIDED, _find_other_noise(one, pair, sides)
     interval = None
     if found.ci_low is not None and found.ci_high is not None:
         interval = Interval(found.ci_low, found.ci_high)
@@ -141,7 +158,17 @@ def _judge(one: Expectation, pair: PlannedComparison, sides: tuple[_Side, _Side]
         expectation=one, comparison=pair, verdict=verdict, sentence="", blocks_count=min(len(before), len(after)),
         estimate_ms=found.value, interval_ms=interval, spread_ms=measure_spread(after),
     )  # fmt: skip
-    return replace(result, sentence=across_sentence(result, (len(before), len(after)), reason))
+    remark = reason or _remark_on_spreads([measure_spread(each) or 0.0 for each in (before, after)])
+    return replace(result, sentence=across_sentence(result, (len(before), len(after)), remark))
+
+
+def _remark_on_spreads(spreads: Sequence[float]) -> str | None:
+    """Return a remark when the pairs spread far more in one dataset: a noisier build changes no verdict."""
+    if not _differ(spreads):
+        return None
+    return (
+        f"the pairs spread by {_list_spreads(spreads)}: another machine or a noisier build; [[repeat]] tells them apart"
+    )
 
 
 def _pair_arms(one: Expectation, pair: PlannedComparison, side: _Side) -> tuple[Sample, Sample]:
@@ -149,22 +176,24 @@ def _pair_arms(one: Expectation, pair: PlannedComparison, side: _Side) -> tuple[
     return pair_samples(find_outcome(one.outcome), *arms)
 
 
-def _find_other_noise(
-    one: Expectation, pair: PlannedComparison, sides: tuple[_Side, _Side], differences: tuple[Sample, Sample]
-) -> str | None:
-    """Return a reason when alike loads, equal copies if possible, spread far more in one of the datasets."""
+def _find_other_noise(one: Expectation, pair: PlannedComparison, sides: tuple[_Side, _Side]) -> str | None:
+    """Return a reason when equal copies spread far more in one of the datasets; `None` without copies."""
     copies = [_find_copies(pair, side.plan) for side in sides]
-    spreads = [measure_spread(each) for each in differences]
-    if all(copies):
-        alike = [_pair_arms(one, each, side) for each, side in zip(copies, sides, strict=True) if each is not None]
-        spreads = [measure_spread(subtract_scaled(*each, 0.0, 1.0)) for each in alike]
-    low, high = (function(spread or 0.0 for spread in spreads) for function in (min, max))
-    if not low or high <= NOISE_RATIO * low:
+    if not all(copies):
         return None
-    kind = "equal copies" if all(copies) else "the pairs"
-    return (
-        f"machines differ: {kind} spread by {spreads[0]:.1f} ms in the first dataset, {spreads[1]:.1f} ms in the second"
-    )
+    alike = [_pair_arms(one, each, side) for each, side in zip(copies, sides, strict=True) if each is not None]
+    spreads = [measure_spread(subtract_scaled(*each, 0.0, 1.0)) or 0.0 for each in alike]
+    if not _differ(spreads):
+        return None
+    return f"machines differ: equal copies spread by {_list_spreads(spreads)}"
+
+
+def _differ(spreads: Sequence[float]) -> bool:
+    return max(spreads) > NOISE_RATIO * min(spreads)
+
+
+def _list_spreads(spreads: Sequence[float]) -> str:
+    return f"{spreads[0]:.1f} ms in the first dataset, {spreads[1]:.1f} ms in the second"
 
 
 def _find_copies(pair: PlannedComparison, plan: Plan) -> PlannedComparison | None:

@@ -164,7 +164,7 @@ def _note_few_blocks(check: DatasetCheck) -> list[str]:
         return []
     remedy = "more blocks tell them apart"
     if check.is_sequential:
-        remedy = f"[stop] min_blocks = {FEW_BLOCKS_COUNT} tells them apart"
+        remedy = f"with [stop] min_blocks = {FEW_BLOCKS_COUNT} a warning names most of such verdicts"
     rest = f"{format_count(len(few), 'verdict rests', 'verdicts rest')} on fewer than {FEW_BLOCKS_COUNT} blocks"
     return [f"note: {rest}, where a slow start of one arm looks like a slower arm; {remedy}"]
 

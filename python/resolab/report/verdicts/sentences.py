@@ -16,8 +16,10 @@ from resolab.wording import format_count
 def time_sentence(found: CheckResult) -> str:
     """Return the difference with its interval, level and looks, the spread, and the blocks for a verdict."""
     bound = found.expectation.bound
-    if found.estimate_ms is None or found.interval_ms is None:
+    if found.blocks_count == 0 or found.interval_ms is None:
         return f"no pair of blocks yet, bound {bound}"
+    if found.estimate_ms is None:
+        return f"the median is unknown, as too many trials failed, bound {bound}, {found.blocks_count} blocks"
     side = "slower" if found.estimate_ms > 0 else "faster"
     ends = f"[{_end(found.interval_ms.low)}, {_end(found.interval_ms.high)}]"
     seen = f"{format_count(found.blocks_count, 'block')}, {format_count(found.looks_count, 'look')}"
@@ -28,12 +30,15 @@ def time_sentence(found: CheckResult) -> str:
 
 def across_sentence(found: CheckResult, blocks: tuple[int, int], reason: str | None) -> str:
     """Return the change of a difference between two datasets, with its interval, and the reason of no verdict."""
-    if found.estimate_ms is None or found.interval_ms is None:
-        return f"too few pairs for an interval ({blocks[0]} and {blocks[1]} blocks), bound {found.expectation.bound}"
+    counted = f"{blocks[0]} and {blocks[1]} blocks"
+    if found.interval_ms is None:
+        return f"too few pairs for an interval ({counted}), bound {found.expectation.bound}"
+    if found.estimate_ms is None:
+        return f"a median is unknown, as too many trials failed, bound {found.expectation.bound}, {counted}"
     side = "slower" if found.estimate_ms > 0 else "faster"
     ends = f"[{_end(found.interval_ms.low)}, {_end(found.interval_ms.high)}]"
     change = f"{abs(found.estimate_ms):.1f} ms {side} than in the first dataset {ends} at {LEVEL:.0%}"
-    told = f"{change}, bound {found.expectation.bound}, {blocks[0]} and {blocks[1]} blocks"
+    told = f"{change}, bound {found.expectation.bound}, {counted}"
     return "; ".join([told, *_spread(found), *([reason] if reason else [])])
 
 
@@ -59,7 +64,7 @@ def _tails(found: CheckResult) -> list[str]:
     if not slower + faster or found.spread_ms is None:
         return []
     far_ms = TAIL_SPREADS * found.spread_ms
-    return [f"the median does not see {slower} pairs more than {far_ms:.0f} ms slower, {faster} faster"]
+    return [f"{slower} pairs lie more than {far_ms:.0f} ms above the median difference, {faster} below"]
 
 
 def _undecided(found: CheckResult) -> list[str]:

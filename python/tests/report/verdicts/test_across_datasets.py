@@ -27,12 +27,23 @@ TEXT = (
 )
 
 
-def made(folder: Path, *, all_ms: float = 0.0, doq_ms: float = 0.0, **manifest: object) -> Path:
-    """Make a dataset with slower loads: all of them, as on another day, and those with DoQ, as with another build."""
-    make_dataset(folder, make_plan(TEXT + EXPECT))
-    for file in (folder / "trials").glob("*.jsonl"):
+def made(
+    folder: Path,
+    *,
+    all_ms: float = 0.0,
+    doq_ms: float = 0.0,
+    expect: str = EXPECT,
+    noise: float = 0.0,
+    **manifest: object,
+) -> Path:
+    """Make a dataset with slower loads: all of them, as on another day, and those with DoQ, as with another build.
+
+    With `noise`, loads with DoQ move by that many milliseconds in turn, up and down.
+    """
+    make_dataset(folder, make_plan(TEXT + expect))
+    for number, file in enumerate(sorted((folder / "trials").glob("*.jsonl"))):
         lines = [json.loads(line) for line in file.read_text().splitlines()]
-        more_ms = all_ms + (doq_ms if ".doq." in lines[0]["condition"] else 0.0)
+        more_ms = all_ms + (doq_ms + noise * (number % 3 - 1) if ".doq." in lines[0]["condition"] else 0.0)
         for one in lines:
             if one.get("plt_ms") is not None:
                 one["plt_ms"] += more_ms
@@ -72,6 +83,26 @@ def test_margins_below_the_drift_of_days_need_a_word(tmp_path: Path, capsys: pyt
     assert main(["compare", str(first), str(first), "--check"]) == 3
     assert "about 5 ms from day to day" in capsys.readouterr().err
     assert main(["compare", str(first), str(first), "--check", "--any-margin"]) == 0
+
+
+def test_a_margin_in_percent_is_held_to_the_drift_of_days_too(tmp_path: Path) -> None:
+    first = made(tmp_path / "a", expect=EXPECT.replace("margin_ms = 20", "margin_percent = 0.01"))
+    with pytest.raises(ConfigurationError, match="about 5 ms from day to day"):
+        check_across(first, first)
+    assert check_across(first, first, any_margin=True).results
+
+
+def test_a_noisier_build_gets_its_verdict_and_a_remark(tmp_path: Path) -> None:
+    (result,) = check_across(made(tmp_path / "a"), made(tmp_path / "b", doq_ms=2000, noise=300)).results
+    assert result.verdict is Verdict.NOT_MET
+    assert "another machine or a noisier build; [[repeat]] tells them apart" in result.sentence
+
+
+def test_checks_that_no_difference_judges_are_named(tmp_path: Path) -> None:
+    failures = EXPECT.replace("not grown", "rarely fails").replace("not_slower_than", "failures_at_most")
+    first = made(tmp_path / "a", expect=EXPECT + failures.replace("margin_ms = 20", "count = 0"))
+    (note,) = check_across(first, first).notes
+    assert note.startswith("not judged between datasets: rarely fails (not about times): ")
 
 
 VERSIONS = {"resolab": "0.1.0", "resolab_core": "0.1.0", "browser": "chromium 156.0"}

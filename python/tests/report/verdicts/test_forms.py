@@ -140,7 +140,7 @@ def test_the_medians_check_names_the_pairs_it_does_not_see(tmp_path: Path) -> No
     times = [one for one in check.results if one.expectation.name == "near"]
     assert {one.verdict for one in times} == {Verdict.MET}
     assert all(one.tail_counts[0] > 0 for one in times)
-    assert all(f"the median does not see {one.tail_counts[0]} pairs more than " in one.sentence for one in times)
+    assert all(f"{one.tail_counts[0]} pairs lie more than " in one.sentence for one in times)
     shares = [one for one in check.results if one.expectation.name == "no tail"]
     assert Verdict.NOT_MET in {one.verdict for one in shares}
     assert Verdict.MET not in {one.verdict for one in shares}
@@ -179,6 +179,6 @@ def test_equal_copies_give_the_false_alarms(tmp_path: Path) -> None:
     plan = make_plan(PLAN_TEXT + '[[repeat]]\ndns_transport = ["doudp"]\n')
     folder = with_expectations(make_dataset(tmp_path / "d", plan))
     check = check_dataset(folder)
-    # Eight conditions with DoUDP, two expectations about times; none of the copies is faster by 100 s.
-    assert check.copies == {Verdict.MET: 8, Verdict.NOT_MET: 8}
-    assert "8 of 16 checks not met on equal copies" in "\n".join(forms.lines(check))
+    # Eight conditions with DoUDP; an expectation to be faster is not true for copies, and counts no false alarm.
+    assert check.copies == {Verdict.MET: 8}
+    assert "0 of 8 checks not met on equal copies" in "\n".join(forms.lines(check))
