@@ -20,10 +20,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from resolab.basics.records import PageLoadRecord
 from resolab.browser import Chromium
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.draft import PlanDraft, plan_text
-from resolab.records import PageLoadRecord
 from resolab.trials.page_load.runner import PageLoadRunner
 
 CATEGORIES = [

@@ -17,9 +17,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from resolab import browser as browsers
-from resolab import engine
+from resolab.basics.records import HttpVersion
 from resolab.browser import Browser, BrowserSettings, DohSettings, LoadRequest, LoadResult
-from resolab.records import HttpVersion
+from resolab.lab import engine
 
 ROOT = Path(__file__).parents[1]
 HOST, RESOLVER, ADDRESS = "overhead.resolab.test", "dns.resolab.test", "10.77.0.1"

@@ -29,9 +29,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kill_runs import ROOT, differences, list_finished, list_marked_processes, resolab, run_and_kill
-from resolab.engine.process import CoreProcess
-from resolab.installation import find_core
-from resolab.records import StubCloseConnections, StubReadyRecord
+from resolab.basics.installation import find_core
+from resolab.basics.records import StubCloseConnections, StubReadyRecord
+from resolab.lab.engine.process import CoreProcess
 
 PLAN = """
 name = "soak"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from resolab.installation import project_root
+from resolab.basics.installation import project_root
 from resolab.plan import ComparisonKind, Plan, parse_plan
 from resolab.report.findings.adjusted import adjust_comparisons
 from resolab.report.findings.parts import AdjustedComparison

@@ -4,9 +4,9 @@ import asyncio
 import contextlib
 import time
 
+from resolab.basics.records import PageLoadRecord, PathSummaryRecord
 from resolab.lab.artifacts import KeptFolders
 from resolab.plan import Corpus, parse_plan
-from resolab.records import PageLoadRecord, PathSummaryRecord
 from resolab.trials.page_load.runner import PageLoadRunner
 
 LIMIT_S = 8.0

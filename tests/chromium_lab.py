@@ -11,7 +11,7 @@ from lab import ROOT
 from real_servers import core_program
 
 from resolab.browser import BrowserSettings, ClearedState, LoadRequest, LoadResult
-from resolab.engine import enter_prefix, find_core
+from resolab.lab.engine import enter_prefix, find_core
 
 RESOLVER, ADDRESS, NETWORK = "dns.resolab.test", "10.77.0.1", "10.77.1."
 PLAIN, ADVERTISED, ALTERNATIVE = "plain.resolab.test", "record.resolab.test", "alternative.resolab.test"

@@ -7,7 +7,7 @@ import pytest
 from edge_under_test import edge_for
 from lab import network_namespaces, processes_of_the_lab, wait_until
 
-from resolab.engine import find_core
+from resolab.lab.engine import find_core
 
 SIDE_BY_SIDE = {"test_bad_input.py", "test_setup.py"}
 """Files whose tests measure no time and start no browser; what they write is in folders of their own."""

@@ -6,7 +6,7 @@ import os
 
 from real_servers import core_program
 
-from resolab.engine import find_core
+from resolab.lab.engine import find_core
 
 NAME = "dns.resolab.test"
 SITE = "www.interop.test"

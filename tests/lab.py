@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from resolab.engine import find_core
+from resolab.lab.engine import find_core
 
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "resolab")

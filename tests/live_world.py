@@ -10,9 +10,8 @@ from pathlib import Path
 
 from lab import resolab
 
-from resolab import engine
-from resolab.engine import enter_prefix
-from resolab.lab import layout
+from resolab.lab import engine, layout
+from resolab.lab.engine import enter_prefix
 
 SITES = {"news.resolab.test": "10.77.1.1", "shop.resolab.test": "10.77.1.2"}
 CDN = {"cdn.resolab.test": "10.77.1.3"}

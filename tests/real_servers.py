@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lab import ROOT
 
-from resolab.engine import find_core
+from resolab.lab.engine import find_core
 
 START = ROOT / "interop/start.py"
 NAMES = ("unbound", "bind9", "kresd", "dnsdist", "coredns")

@@ -11,8 +11,7 @@ from pathlib import Path
 import msgspec
 from synthetic_dataset import make_manifest
 
-from resolab.plan import Condition, Plan, parse_plan
-from resolab.records import (
+from resolab.basics.records import (
     FORMAT_VERSION,
     Bootstrap,
     BrowserKind,
@@ -34,6 +33,7 @@ from resolab.records import (
     TrialEndRecord,
     TrialRecord,
 )
+from resolab.plan import Condition, Plan, parse_plan
 from resolab.store import TrialWriter, build_tables, create_dataset_folder, save_manifest, trial_id
 
 PLAN_TEXT = """

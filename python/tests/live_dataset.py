@@ -12,8 +12,7 @@ from pathlib import Path
 import msgspec
 from synthetic_dataset import make_manifest
 
-from resolab.plan import Condition, Plan, parse_plan
-from resolab.records import (
+from resolab.basics.records import (
     FORMAT_VERSION,
     Bootstrap,
     CacheState,
@@ -35,6 +34,7 @@ from resolab.records import (
     TrialEndRecord,
     TrialRecord,
 )
+from resolab.plan import Condition, Plan, parse_plan
 from resolab.store import TrialWriter, create_dataset_folder, save_manifest, trial_id
 from resolab.store.manifest import LiveRun, LiveSiteEntry, ProcessStart
 

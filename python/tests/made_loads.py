@@ -4,9 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from resolab.lab.layout import PageOrigin, PageSite
-from resolab.plan import Condition
-from resolab.records import (
+from resolab.basics.records import (
     ConnectionRecord,
     DnsTransport,
     EdgeQueryRecord,
@@ -15,6 +13,8 @@ from resolab.records import (
     HttpVersion,
     ResolverPath,
 )
+from resolab.lab.layout import PageOrigin, PageSite
+from resolab.plan import Condition
 
 HOST = "example.resolab.test"
 CONDITION = Condition(

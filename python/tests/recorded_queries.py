@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from resolab.records import QueryRecord, Record
+from resolab.basics.records import QueryRecord, Record
 
 FILE = Path(__file__).parent / "queries" / "recorded.jsonl"
 UDP, DOT, DOQ, DEAD = RESOLVERS = [

@@ -1,6 +1,6 @@
 """The records of one trial as a campaign writes them: warm-up, measured load in early data, two more requests."""
 
-from resolab.records import (
+from resolab.basics.records import (
     FORMAT_VERSION,
     ConnectionRecord,
     DirectionSummary,

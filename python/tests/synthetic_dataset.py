@@ -9,10 +9,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from resolab.plan import Condition, Plan, block_order, parse_plan
-from resolab.plan.factors import EVERY_FACTOR
-from resolab.protocols import cold_exchange_round_trips, lookup_round_trips, page_handshake_round_trips
-from resolab.records import (
+from resolab.basics.protocols import cold_exchange_round_trips, lookup_round_trips, page_handshake_round_trips
+from resolab.basics.records import (
     FORMAT_VERSION,
     Bootstrap,
     ConnectionRecord,
@@ -36,6 +34,8 @@ from resolab.records import (
     TrialEndRecord,
     TrialRecord,
 )
+from resolab.plan import Condition, Plan, block_order, parse_plan
+from resolab.plan.factors import EVERY_FACTOR
 from resolab.store import (
     Manifest,
     RunStatus,

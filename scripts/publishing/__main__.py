@@ -13,7 +13,7 @@ from types import FrameType
 
 from publishing.figures import keep_numbers, made_alike, numbers_of
 from publishing.page import without_figures
-from resolab.errors import ConfigurationError, ResolabError
+from resolab.basics.errors import ConfigurationError, ResolabError
 from resolab.report import make_report
 from resolab.report.sections.missing import AS_PUBLISHED
 from resolab.store.folder import FIGURES, PAGE, REPORT, TRIALS

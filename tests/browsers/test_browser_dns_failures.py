@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from browser_lab import measured, one_condition
 
-from resolab.records import DnsFailure, FailureMode, PageFailure
+from resolab.basics.records import DnsFailure, FailureMode, PageFailure
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 HOST = "example.resolab.test"

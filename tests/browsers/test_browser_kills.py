@@ -8,7 +8,7 @@ import time
 import pytest
 from browser_lab import LIMIT_S, begin_trial, measured, measured_load_begins, one_condition
 
-from resolab.records import DnsFailure, PageFailure
+from resolab.basics.records import DnsFailure, PageFailure
 from resolab.trials.page_load.browser_setup import choose_way
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]

@@ -5,9 +5,9 @@ import itertools
 import pytest
 from chromium_lab import ALTERNATIVE, PLAIN, RACES_COUNT, RESOLVER, browser_lab, play, play_in_turn, usual_winner
 
+from resolab.basics.errors import UnsupportedError
+from resolab.basics.records import HttpVersion
 from resolab.browser import Chromium, ClearedState, DohSettings, H3Discovery
-from resolab.errors import UnsupportedError
-from resolab.records import HttpVersion
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 

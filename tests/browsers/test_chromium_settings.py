@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 from chromium_lab import ADVERTISED, PLAIN, RACES_COUNT, RESOLVER, browser_lab, play, play_in_turn, usual_winner
 
+from resolab.basics.records import HttpVersion
 from resolab.browser import Chromium, DohMethod, DohSettings, H3Discovery, NameResolution
 from resolab.browser.chromium.netlog import read_netlog
-from resolab.records import HttpVersion
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from chromium_lab import ADDRESS, PLAIN, RESOLVER, browser_lab
 
+from resolab.basics.records import BrowserKind, ConnectionState, DnsFailure, HandshakeMode
 from resolab.browser import Chromium, DohSettings, Firefox
-from resolab.live.client_side import FailureSource, judge_load, log_settings
-from resolab.records import BrowserKind, ConnectionState, DnsFailure, HandshakeMode
+from resolab.trials.live.client_side import FailureSource, judge_load, log_settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 MAKERS = {BrowserKind.CHROMIUM: Chromium, BrowserKind.FIREFOX: Firefox}

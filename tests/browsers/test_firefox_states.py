@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import pytest
 from lab import ROOT
 
-from resolab import engine
-from resolab.browser import BrowserSettings, ClearedState, DohSettings, Firefox, LoadRequest, PageLoad
-from resolab.records import (
+from resolab.basics.records import (
     ConnectionRecord,
     EdgeCloseConnections,
     EdgeQueryRecord,
@@ -19,6 +17,8 @@ from resolab.records import (
     HttpVersion,
     TicketPolicy,
 )
+from resolab.browser import BrowserSettings, ClearedState, DohSettings, Firefox, LoadRequest, PageLoad
+from resolab.lab import engine
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 

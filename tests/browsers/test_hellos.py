@@ -7,7 +7,7 @@ import pytest
 from browser_lab import one_condition
 from captured import TCP, UDP, conversations
 
-from resolab.records import ConnectionRecord, KeyExchangeGroup, PathStartCapture, PathStopCapture, QueryRecord
+from resolab.basics.records import ConnectionRecord, KeyExchangeGroup, PathStartCapture, PathStopCapture, QueryRecord
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 KEY_SHARE = 51

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from browser_lab import measured, one_condition
 
-from resolab import engine
-from resolab.records import ConnectionRecord, ConnectionState, TrialFlag
+from resolab.basics.records import ConnectionRecord, ConnectionState, TrialFlag
+from resolab.lab import engine
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 

@@ -6,8 +6,8 @@ import time
 import pytest
 from browser_lab import measured
 
+from resolab.basics.records import ConnectionRecord, ConnectionState, EdgeQueryRecord, EdgeRequestRecord
 from resolab.plan import Corpus, load_plan
-from resolab.records import ConnectionRecord, ConnectionState, EdgeQueryRecord, EdgeRequestRecord
 from resolab.trials.page_load.runner import PageLoadRunner
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]

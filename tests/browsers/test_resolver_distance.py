@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from resolab import engine
-from resolab.lab import layout
+from resolab.basics.records import DnsTransport, HandshakeMode
+from resolab.lab import engine, layout
 from resolab.lab.distance import move_resolver
 from resolab.lab.sites import assign_sites
 from resolab.plan import Corpus
-from resolab.records import DnsTransport, HandshakeMode
 
 pytestmark = [pytest.mark.privileged, pytest.mark.slow]
 EXTRA_MS, MISS_MS, LATE_MS = 400.0, 400.0, 190.0

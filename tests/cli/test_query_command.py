@@ -9,7 +9,7 @@ import pytest
 from lab import resolab
 
 from resolab.cli.query.arguments import PASSED
-from resolab.engine import find_core
+from resolab.lab.engine import find_core
 
 HOST = "dns.resolab.test"
 NAME = "example.resolab.test"

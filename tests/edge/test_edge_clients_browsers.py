@@ -17,9 +17,9 @@ from edge_under_test import Edge, connection_of
 from lab import ROOT
 from real_servers import core_program, end
 
+from resolab.basics.records import HttpVersion
 from resolab.browser import BrowserSettings, Chromium, DohSettings, H3Discovery, LoadRequest
-from resolab.engine import enter_prefix, find_core
-from resolab.records import HttpVersion
+from resolab.lab.engine import enter_prefix, find_core
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 

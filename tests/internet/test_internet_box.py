@@ -15,12 +15,12 @@ import msgspec
 import pytest
 from lab import ROOT, network_namespaces, wait_until
 
-from resolab.engine import CoreProcess, find_core
-from resolab.internet import Box, ResolverKnowledge, box_folder, compose, read_recursion
-from resolab.internet.failures import OPT_OUT_URL
-from resolab.internet.server_processes import list_missing_programs
-from resolab.internet.truth import knowledge_behind
-from resolab.records import QueryRecord
+from resolab.basics.records import QueryRecord
+from resolab.extras.internet import Box, ResolverKnowledge, box_folder, compose, read_recursion
+from resolab.extras.internet.failures import OPT_OUT_URL
+from resolab.extras.internet.server_processes import list_missing_programs
+from resolab.extras.internet.truth import knowledge_behind
+from resolab.lab.engine import CoreProcess, find_core
 
 pytestmark = pytest.mark.privileged
 PAGES = ("calibre-2020-07", "github-2017-02")

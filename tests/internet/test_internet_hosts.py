@@ -5,9 +5,9 @@ import subprocess
 
 import pytest
 
-from resolab.engine.internet import Internet
-from resolab.engine.programs import enter_prefix
-from resolab.errors import ConfigurationError, MachineError, ResolabError
+from resolab.basics.errors import ConfigurationError, MachineError, ResolabError
+from resolab.lab.engine.internet import Internet
+from resolab.lab.engine.programs import enter_prefix
 
 HOSTS = """
 [[host]]

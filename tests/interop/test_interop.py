@@ -12,7 +12,7 @@ import pytest
 from lab import ROOT
 from real_servers import ENCRYPTED, HANDSHAKES, NAMES, START, ask, running
 
-from resolab.engine import find_core
+from resolab.lab.engine import find_core
 
 ALPN = {"doh": "h2", "doh3": "h3", "doq": "doq"}
 SELECTS_DOT = {"bind9", "kresd", "dnsdist"}  # the others know no such protocol and select none

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from real_servers import ENCRYPTED, NAMES, running
 
-from resolab.engine import find_load
+from resolab.lab.engine import find_load
 
 EVERY = [(server, transport) for server in NAMES for transport in ("doudp", "dotcp", *ENCRYPTED[server])]
 BY_POST = [(server, "doh") for server in NAMES] + [("coredns", "doh3")]

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from real_servers import ENCRYPTED, HANDSHAKES, NAMES, Server, ask, core_program, running
 
-from resolab.engine import enter_prefix, find_core
+from resolab.lab.engine import enter_prefix, find_core
 
 pytestmark = [pytest.mark.privileged]
 

@@ -8,7 +8,7 @@ import pytest
 from edge_under_test import NAME, SITE, edge_for
 from real_servers import ENCRYPTED, NAMES, URLS, running
 
-from resolab.engine import find_core
+from resolab.lab.engine import find_core
 
 COUNTS = (0, 2, 5, 20)
 ASKED = [f"q{number}.many.interop.test" for number in range(max(COUNTS))]

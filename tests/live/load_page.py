@@ -9,10 +9,10 @@ import json
 import sys
 from pathlib import Path
 
+from resolab.basics.records import StubReadyRecord
 from resolab.browser import BrowserSettings, Chromium, LoadRequest
-from resolab.engine import CoreProcess, find_core
-from resolab.live.network_access import open_access
-from resolab.records import StubReadyRecord
+from resolab.lab.engine import CoreProcess, find_core
+from resolab.trials.live.network_access import open_access
 
 
 async def load(url: str, authority: str, upstream: str) -> dict[str, object]:

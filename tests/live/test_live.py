@@ -10,7 +10,7 @@ import pytest
 from lab import SHORT_REPORTS, finished
 from live_world import OPERATOR, live_world, write_live_plan
 
-from resolab.records import EdgeQueryRecord, EdgeRequestRecord
+from resolab.basics.records import EdgeQueryRecord, EdgeRequestRecord
 from resolab.store import load_manifest
 
 RESOLV_CONF = Path("/etc/resolv.conf")

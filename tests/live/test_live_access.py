@@ -15,8 +15,8 @@ import pytest
 from chromium_lab import PLAIN, RESOLVER, browser_lab
 from lab import ROOT
 
-from resolab.engine import find_core
-from resolab.records import LiveWay
+from resolab.basics.records import LiveWay
+from resolab.lab.engine import find_core
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 NOBODY = 65534
@@ -56,7 +56,7 @@ def user():
                 "--",
                 interpreter,
                 "-c",
-                "import msgspec, resolab.live.network_access",
+                "import msgspec, resolab.trials.live.network_access",
             ]
             if Path(interpreter).exists() and not subprocess.run(tried, env=environment, check=False).returncode:
                 yield interpreter, environment, Path(home)

@@ -9,7 +9,7 @@ import pytest
 from lab import COMMAND
 from live_world import OPERATOR, live_world
 
-from resolab.records import EdgeQueryRecord, EdgeRequestRecord
+from resolab.basics.records import EdgeQueryRecord, EdgeRequestRecord
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 NEWS, SHOP = "news.resolab.test", "shop.resolab.test"

@@ -11,9 +11,7 @@ import signal
 import pytest
 from browser_lab import LIMIT_S, begin_trial, measured, measured_load_begins
 
-from resolab.plan import Corpus, parse_plan
-from resolab.plan.pages.page_file import RESOLVER_NAME
-from resolab.records import (
+from resolab.basics.records import (
     ConnectionRecord,
     EdgeQueryRecord,
     EdgeRequestRecord,
@@ -26,6 +24,8 @@ from resolab.records import (
     PageLoadRecord,
     Speculation,
 )
+from resolab.plan import Corpus, parse_plan
+from resolab.plan.pages.page_file import RESOLVER_NAME
 from resolab.trials.page_load.runner import PageLoadRunner
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]

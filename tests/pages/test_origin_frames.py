@@ -9,15 +9,15 @@ import asyncio
 import pytest
 from browser_lab import measured
 
-from resolab.lab import layout
-from resolab.plan import Corpus, parse_plan
-from resolab.records import (
+from resolab.basics.records import (
     ConnectionReason,
     EdgeQueryRecord,
     EdgeRequestRecord,
     GatewayRequestRecord,
     PathSummaryRecord,
 )
+from resolab.lab import layout
+from resolab.plan import Corpus, parse_plan
 from resolab.trials.page_load.runner import PageLoadRunner
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]

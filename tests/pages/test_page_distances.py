@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from resolab import engine
-from resolab.lab import layout
+from resolab.basics.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath
+from resolab.lab import engine, layout
 from resolab.lab.distance import longest_rtt_ms, move_page
 from resolab.lab.edge_state import AppliedEdgeState
 from resolab.lab.sites import assign_sites
 from resolab.plan import Condition, Corpus
-from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath
 
 pytestmark = [pytest.mark.privileged, pytest.mark.slow]
 NAMES_COUNT, FAR_MS, LATE_MS, ROUNDS = 300, 400, 190, 5

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from browser_lab import measured
 
-from resolab.lab.artifacts import KeptFolders
-from resolab.plan import Corpus, parse_plan
-from resolab.records import (
+from resolab.basics.records import (
     BrowserPreset,
     ConnectionRecord,
     ConnectionState,
@@ -23,6 +21,8 @@ from resolab.records import (
     QueryRecord,
     ResolverCache,
 )
+from resolab.lab.artifacts import KeptFolders
+from resolab.plan import Corpus, parse_plan
 from resolab.trials.page_load.runner import PageLoadRunner
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]

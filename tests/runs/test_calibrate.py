@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from lab import resolab
 
-from resolab import engine
-from resolab.calibration.probe_design import saturation_train
-from resolab.calibration.saturation import saturation_checks
-from resolab.calibration.train import Train
-from resolab.records import LinkDirection
+from resolab.basics.records import LinkDirection
+from resolab.lab import engine
+from resolab.lab.calibration.probe_design import saturation_train
+from resolab.lab.calibration.saturation import saturation_checks
+from resolab.lab.calibration.train import Train
 
 pytestmark = [pytest.mark.privileged, pytest.mark.slow]
 

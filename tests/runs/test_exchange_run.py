@@ -9,9 +9,9 @@ import duckdb
 import pytest
 from lab import COMMAND, ROOT, finished, processes_of_the_lab, resolab, wait_until
 
+from resolab.basics.protocols import lookup_round_trips
 from resolab.plan import Corpus, load_plan
 from resolab.plan.access_link import access_rtt_ms
-from resolab.protocols import lookup_round_trips
 from resolab.report.findings.oracle import Oracle
 from resolab.store import find_finished_trials, open_dataset, read_trial
 from resolab.store.outcomes import RESPONSE_TIME

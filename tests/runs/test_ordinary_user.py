@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lab import ROOT, write_plan
 
-from resolab.engine import find_core
+from resolab.lab.engine import find_core
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]
 NOBODY = 65534

@@ -5,8 +5,8 @@ import json
 import pytest
 from lab import finished, resolab
 
+from resolab.basics.records import BrowserKind, PageLoadRecord
 from resolab.browser import find_chromium
-from resolab.records import BrowserKind, PageLoadRecord
 from resolab.store import read_trial
 
 pytestmark = [pytest.mark.browser, pytest.mark.privileged, pytest.mark.slow]

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from lab import COMMAND, ROOT, wait_until
 
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
+from resolab.basics.records import Failure, QueryRecord, SoftwareRecord, TrialFlag
 from resolab.lab.software.identity import describe_software
 from resolab.lab.software.process import SoftwareProcess
 from resolab.plan import Corpus, Plan, parse_plan
-from resolab.records import Failure, QueryRecord, SoftwareRecord, TrialFlag
 from resolab.trials.exchange.runner import ExchangeRunner
 from resolab.trials.trial_result import TrialResult
 

@@ -6,7 +6,7 @@ For: one database with one authority. Not for: the database's path in each brows
 import subprocess
 from pathlib import Path
 
-from resolab.errors import ConfigurationError, MachineError
+from resolab.basics.errors import ConfigurationError, MachineError
 
 CERTUTIL_TIMEOUT_S = 20.0
 

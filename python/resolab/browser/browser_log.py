@@ -1,7 +1,7 @@
 """The connections and look-ups in a browser's own log: the same shapes for every browser.
 
 For: data only; values missing in a log are `None`. Not for: reading logs (`chromium.netlog`, `firefox.log`) or judging
-a load by the log (`resolab.live.client_side`).
+a load by the log (`resolab.trials.live.client_side`).
 
 Instants are on the log's clock, in ms; `BrowserLog.unix_offset_ms` converts to Unix time.
 """
@@ -10,7 +10,7 @@ import enum
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from resolab.records import HandshakeMode
+from resolab.basics.records import HandshakeMode
 
 
 class SharingReason(enum.StrEnum):

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
+from resolab.basics.records import BrowserKind
 from resolab.browser.chromium import Chromium, HeadlessShell
 from resolab.browser.firefox import Firefox
 from resolab.browser.interface import Browser
-from resolab.records import BrowserKind
 
 MAKERS: Mapping[BrowserKind, Callable[[], Browser]] = {
     BrowserKind.CHROMIUM: Chromium,

@@ -3,8 +3,8 @@
 For: pure mapping to the closed list. Not for: the browsers' own names of network errors (`failures` of each).
 """
 
+from resolab.basics.records import PageFailure
 from resolab.browser.remote import BrowserGoneError, CallTimeoutError, RemoteError
-from resolab.records import PageFailure
 
 
 def classify_status(status: int | None) -> PageFailure | None:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from resolab.errors import MachineError
-from resolab.records import BrowserKind
+from resolab.basics.errors import MachineError
+from resolab.basics.records import BrowserKind
 
 VERSION_TIMEOUT_S = 20.0
 

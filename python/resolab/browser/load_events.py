@@ -7,8 +7,8 @@ the load.
 
 import msgspec
 
+from resolab.basics.records import PageFailure
 from resolab.browser.remote import Json
-from resolab.records import PageFailure
 
 QUIET_AFTER_S = 4.0
 """A page is done after this time without a begin or end of a request, counted from its load event."""

@@ -21,7 +21,7 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
 
 MOVE_PIPE = 'exec "$@" 3<&0 4>&1 </dev/null >&2'
 STDERR_LINES_KEPT = 20

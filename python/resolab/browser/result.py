@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from resolab.records import PageFailure, ResourceRecord
+from resolab.basics.records import PageFailure, ResourceRecord
 
 
 class ClearedState(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from resolab.records import BrowserKind, DohMethod, H3Discovery, HttpVersion, NameResolution
+from resolab.basics.records import BrowserKind, DohMethod, H3Discovery, HttpVersion, NameResolution
 
 __all__ = ["BrowserKind", "BrowserSettings", "DohMethod", "DohSettings", "H3Discovery", "HttpVersion", "NameResolution"]
 

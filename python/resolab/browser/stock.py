@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
+from resolab.basics.errors import MachineError, ResolabError
+from resolab.basics.records import PageFailure
 from resolab.browser.load_events import ListeningRequest, LoadEvents
 from resolab.browser.remote import REMOTE_ERRORS, RemoteConnection
 from resolab.browser.result import LoadRequest, LoadResult
 from resolab.browser.settings import BrowserSettings
-from resolab.errors import MachineError, ResolabError
-from resolab.records import PageFailure
 
 if TYPE_CHECKING:
     from resolab.browser.home import BrowserHome

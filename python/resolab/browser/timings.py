@@ -9,8 +9,8 @@ zero becomes `None`. Largest contentful paint is the last candidate known two fr
 
 from typing import Any
 
+from resolab.basics.records import ResourceRecord
 from resolab.browser.result import PageTimings
-from resolab.records import ResourceRecord
 
 BUFFER_SCRIPT = "performance.setResourceTimingBufferSize(10000)"
 """Run before the page's own scripts: the buffer holds 250 entries otherwise."""

@@ -5,8 +5,8 @@ For: the bookkeeping around warm-up and measured load. Not for: their order and 
 
 import time
 
+from resolab.basics.records import INSTRUMENT_FAILURES, PageFailure
 from resolab.browser.result import LoadRequest, PageLoad
-from resolab.records import INSTRUMENT_FAILURES, PageFailure
 
 
 class WarmUpFailedError(Exception):

@@ -9,7 +9,7 @@ step ends the search: nobody knows on which side the first bad version lies.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from resolab.checks.decision import Verdict
+from resolab.campaign.checks.decision import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Callable
 
+from resolab.basics.wording import format_count
 from resolab.plan import Plan, pool_pages
 from resolab.stats import (
     ADJUSTABLE_FROM,
@@ -17,7 +18,6 @@ from resolab.stats import (
     pairs_for_interval,
     pairs_for_quantile,
 )
-from resolab.wording import format_count
 
 
 def too_few_blocks(plan: Plan) -> str | None:

@@ -5,8 +5,8 @@ For: the stopping rules, trial by trial. Not for: finished datasets, with tables
 
 from collections.abc import Iterable, Mapping
 
+from resolab.basics.records import ConnectionState, DnsTransport, HandshakeMode, Record
 from resolab.plan import Condition
-from resolab.records import ConnectionState, DnsTransport, HandshakeMode, Record
 from resolab.stats import Sample
 from resolab.store.outcomes import Contribution, LoadOutcome
 

@@ -10,8 +10,8 @@ smallest bound is met when no trial is slow.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from resolab.campaign.checks.decision import SHARE_LEVEL
 from resolab.campaign.power import PilotData
-from resolab.checks.decision import SHARE_LEVEL
 from resolab.plan import Plan, PlannedComparison, pool_pages
 from resolab.plan.expectation import TIME_KINDS, Expectation, ExpectationKind
 from resolab.stats import (

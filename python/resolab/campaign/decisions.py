@@ -10,10 +10,10 @@ the same after the same block, and loads the same conditions in the following bl
 import math
 from collections.abc import Iterable, Mapping
 
+from resolab.basics.records import Record
 from resolab.campaign.contributions import OutcomeContributions, make_sample
 from resolab.campaign.interim_analysis import InterimAnalysis, describe_decision, describe_width
 from resolab.plan import ComparisonKind, Condition, DecisionCriterion, Plan, PlannedComparison, StopSettings
-from resolab.records import Record
 from resolab.stats import MedianSequence, median, subtract_pairs
 from resolab.store import Decision, IntervalWidth
 from resolab.store.outcomes import PLT, LoadOutcome

@@ -13,16 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from resolab.basics.records import BrowserKind, ConnectionState, HandshakeMode, LinkProfile, ResolverCache, TrialKind
 from resolab.browser.chromium.driver import DOH_PROBE_DELAY_S
 from resolab.campaign.live_expectation import estimate_live_duration_s
 from resolab.campaign.page_time import AccessLink, PageSize, clone_link_s, load_link_s, query_link_s
 from resolab.campaign.schedule import PlannedTrial, schedule
-from resolab.engine.programs import QUERY_TIMEOUT_S
 from resolab.lab.distance import longest_rtt_ms, move_page, move_resolver, page_rtt_ms, resolver_rtt_ms
+from resolab.lab.engine.programs import QUERY_TIMEOUT_S
 from resolab.lab.sites import assign_sites
 from resolab.pages.path import lab_load_ms, move_to_lab
 from resolab.plan import Condition, Corpus, Plan, block_order, page_order
-from resolab.records import BrowserKind, ConnectionState, HandshakeMode, LinkProfile, ResolverCache, TrialKind
 from resolab.trials.client_runner import SETTLE_MS as CLIENT_SETTLE_MS
 from resolab.trials.page_load.browser_setup import BrowserSetup, choose_way, looks_up, probes, warms_up
 from resolab.trials.page_load.browsers import LIVE_LIMIT, RENEWED_AFTER_COUNT

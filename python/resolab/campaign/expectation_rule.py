@@ -10,12 +10,19 @@ stops after the same block. An expectation about failures never keeps a campaign
 import math
 from collections.abc import Iterable
 
+from resolab.basics.records import Record
+from resolab.campaign.checks.decision import (
+    Interval,
+    Verdict,
+    interval_at_any_look,
+    judge_share,
+    judge_times,
+    subtract_scaled,
+)
 from resolab.campaign.contributions import OutcomeContributions, make_sample
 from resolab.campaign.interim_analysis import InterimAnalysis, describe_decision, describe_width
-from resolab.checks.decision import Interval, Verdict, interval_at_any_look, judge_share, judge_times, subtract_scaled
 from resolab.plan import Plan, PlannedComparison
 from resolab.plan.expectation import TIME_KINDS, Expectation, ExpectationKind
-from resolab.records import Record
 from resolab.stats import pairs
 from resolab.store import Decision, IntervalWidth
 from resolab.store.outcomes import find_outcome

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from resolab.basics.records import Record
 from resolab.plan import DecisionCriterion, PlannedComparison
-from resolab.records import Record
 from resolab.store import Decision, IntervalWidth
 
 

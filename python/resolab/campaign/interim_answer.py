@@ -7,9 +7,9 @@ For: a first answer on the terminal, minutes before the report. Not for: tests, 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from resolab.basics.records import Record
 from resolab.campaign.contributions import OutcomeContributions, make_sample
 from resolab.plan import ComparisonKind, Plan, pool_pages
-from resolab.records import Record
 from resolab.stats import Estimate, estimate_paired_difference, pairs
 from resolab.store.outcomes import find_outcome
 

@@ -11,10 +11,10 @@ from collections import Counter
 from dataclasses import dataclass
 
 from resolab.campaign.schedule import PlannedTrial, schedule
-from resolab.live.own_client import PING_PAUSE_MS, ROUNDS, TYPES
-from resolab.live.trial import QUERIES_PER_NAME
-from resolab.manners import HARD_CAPS, PINGS_PER_LOAD, Caps, Contact, PlannedContacts, contacts
 from resolab.plan import Plan
+from resolab.plan.manners import HARD_CAPS, PINGS_PER_LOAD, Caps, Contact, PlannedContacts, contacts
+from resolab.trials.live.own_client import PING_PAUSE_MS, ROUNDS, TYPES
+from resolab.trials.live.trial import QUERIES_PER_NAME
 
 NAMES_COUNT = 10
 """The assumed number of names of a page."""

@@ -2,8 +2,8 @@
 
 from dataclasses import asdict
 
-from resolab.manners import HARD_CAPS
 from resolab.plan import Plan
+from resolab.plan.manners import HARD_CAPS
 from resolab.store.manifest import LiveRun, LiveSiteEntry
 
 

@@ -18,6 +18,8 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
+from resolab.basics.errors import ResolabError, StorageError
+from resolab.basics.records import TrialFlag
 from resolab.campaign import manifests
 from resolab.campaign.interim_answer import InterimAnswer
 from resolab.campaign.overload import LatenessWindow
@@ -27,9 +29,7 @@ from resolab.campaign.schedule import PlannedTrial
 from resolab.campaign.stop_request import StopRequest
 from resolab.campaign.trial_file import TrialRunner, run_into_file
 from resolab.campaign.turns import TrialDispatcher
-from resolab.errors import ResolabError, StorageError
 from resolab.plan import Plan, trials_a_block
-from resolab.records import TrialFlag
 from resolab.store import Manifest, cpu_ticks, describe_environment, find_finished_trials, other_paths, save_manifest
 from resolab.trials.trial_result import TrialResult
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import msgspec
 
 import resolab
+from resolab.basics.records import FORMAT_VERSION, TrialKind
 from resolab.browser.find import FIND, VERSION_OF, check_build, hash_code
 from resolab.campaign.interim_analysis import InterimAnalysis
 from resolab.campaign.live_run import live_run
 from resolab.campaign.provenance import SHOWN_DIGITS, describe_provenance, list_differences
-from resolab.engine import find_core
+from resolab.lab.engine import find_core
 from resolab.plan import Corpus, Plan, trials_a_block
 from resolab.plan.browser_builds import BrowserBuild
-from resolab.records import FORMAT_VERSION, TrialKind
 from resolab.store import (
     Environment,
     Manifest,

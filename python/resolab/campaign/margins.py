@@ -5,9 +5,9 @@ For: deciding comparisons within their margin. Not for: the definition of a marg
 
 from collections.abc import Sequence
 
+from resolab.basics.records import LinkProfile
 from resolab.plan import Plan
 from resolab.plan.access_link import access_rtt_ms
-from resolab.records import LinkProfile
 
 
 def margins_ms(plan: Plan, profiles: Sequence[LinkProfile]) -> dict[str, float]:

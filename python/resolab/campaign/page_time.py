@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass
 from typing import Self
 
+from resolab.basics.protocols import lookup_round_trips, page_handshake_round_trips, wire_time_ms
+from resolab.basics.records import DnsTransport, HandshakeMode, HttpVersion, LinkProfile
 from resolab.lab.layout import PageSite
-from resolab.protocols import lookup_round_trips, page_handshake_round_trips, wire_time_ms
-from resolab.records import DnsTransport, HandshakeMode, HttpVersion, LinkProfile
 
 INITIAL_WINDOW_BYTES = 14_600
 """The initial window: ten segments (RFC 6928, RFC 9002 section 7.2)."""

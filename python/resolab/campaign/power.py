@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.wording import format_count
 from resolab.campaign.margins import margins_ms
-from resolab.errors import ConfigurationError
 from resolab.plan import (
     EVERY_PAGE,
     ComparisonKind,
@@ -44,7 +45,6 @@ from resolab.stats.power import PAIRS_NEEDED
 from resolab.store import Dataset
 from resolab.store.outcomes import LoadOutcome, contributions, find_outcome
 from resolab.store.rows import LoadRow
-from resolab.wording import format_count
 
 MOST_BLOCKS = 1_000
 

@@ -10,10 +10,10 @@ after the same block.
 import math
 from collections.abc import Iterable
 
+from resolab.basics.records import Record
 from resolab.campaign.contributions import OutcomeContributions, make_sample
 from resolab.campaign.interim_analysis import InterimAnalysis, describe_width
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, StopSettings, stream_seed
-from resolab.records import Record
 from resolab.stats import STOPPING_LEVEL, Estimate, estimate_paired_difference, pairs, relative_change, width_reached
 from resolab.store import IntervalWidth
 from resolab.store.outcomes import PLT, LoadOutcome

@@ -12,8 +12,8 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from resolab.basics.wording import format_count
 from resolab.campaign.interim_answer import InterimRow
-from resolab.wording import format_count
 
 LINE_EVERY_S = 30.0
 LINES_BELOW_COUNT = 4

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import resolab
-from resolab.errors import ConfigurationError, MachineError
-from resolab.installation import checkout, find_core, read_packaged_commit
+from resolab.basics.errors import ConfigurationError, MachineError
+from resolab.basics.installation import checkout, find_core, read_packaged_commit
 from resolab.lab.software.identity import describe_software
 from resolab.plan import Corpus, Plan
 from resolab.store import Manifest, git_commit

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from resolab.basics.records import Record
 from resolab.campaign.decisions import ConfidenceSequenceRule
 from resolab.campaign.expectation_rule import ExpectationRule
 from resolab.campaign.interim_analysis import InterimAnalysis, StoppingRule
@@ -17,7 +18,6 @@ from resolab.campaign.margins import margins_ms
 from resolab.campaign.precision import FixedWidthRule
 from resolab.campaign.schedule import PlannedTrial, block_schedule, format_block, list_remaining, schedule, whole_blocks
 from resolab.plan import Plan, StopRule, pool_pages, trials_a_block
-from resolab.records import Record
 from resolab.store import Manifest, read_trial
 from resolab.store.outcomes import find_outcome
 

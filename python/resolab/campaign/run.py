@@ -16,16 +16,15 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import TrialKind
 from resolab.campaign import manifests, provenance
 from resolab.campaign.lock import dataset_lock
 from resolab.campaign.loop import Campaign, MakeTestbed
 from resolab.campaign.remaining_trials import RemainingTrials
-from resolab.errors import ConfigurationError
 from resolab.lab.artifacts import KeptFolders
-from resolab.live import LiveBed
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.live.vantage import place_at
-from resolab.records import TrialKind
 from resolab.store import (
     Manifest,
     RunStatus,
@@ -36,6 +35,7 @@ from resolab.store import (
 )
 from resolab.trials.exchange.runner import ExchangeRunner
 from resolab.trials.fetch.runner import FetchRunner
+from resolab.trials.live import LiveBed
 from resolab.trials.page_load.runner import PageLoadRunner
 from resolab.trials.study.runner import StudyRunner
 

@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 from typing import Protocol
 
+from resolab.basics.records import FORMAT_VERSION, TrialEndRecord, TrialRecord
 from resolab.campaign.schedule import PlannedTrial
 from resolab.plan import Condition
 from resolab.plan.kind import list_written_levels
 from resolab.plan.live import LAB
-from resolab.records import FORMAT_VERSION, TrialEndRecord, TrialRecord
 from resolab.store import TrialWriter
 from resolab.trials.trial_result import TrialResult
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from resolab.basics.errors import ConfigurationError, MachineError
 from resolab.cli.console import Console
-from resolab.errors import ConfigurationError, MachineError
 
 if TYPE_CHECKING:
     from resolab.campaign.bisection import Bisection
+    from resolab.campaign.checks.decision import Verdict
     from resolab.campaign.loop import MakeTestbed
-    from resolab.checks.decision import Verdict
     from resolab.plan import Plan
 
 PLACEHOLDER = "@VERSION@"
@@ -53,7 +53,7 @@ class Steps:
 
     def judge(self, place: int) -> "Verdict":
         """Make and run a version, with more blocks while it is undecided."""
-        from resolab.checks.decision import Verdict
+        from resolab.campaign.checks.decision import Verdict
 
         version = self.versions[place]
         if self.make is not None:

@@ -14,13 +14,13 @@ import msgspec
 from rich.markup import escape
 from rich.table import Table
 
-from resolab.calibration import ProfileFile, Settings, calibrate, duration_s, find_profiles, pass_all
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import CalibrationCheck, CalibrationRecord, PathBackend
+from resolab.basics.wording import format_count
 from resolab.cli.console import Console
-from resolab.errors import ConfigurationError
+from resolab.lab.calibration import ProfileFile, Settings, calibrate, duration_s, find_profiles, pass_all
 from resolab.plan import Corpus
-from resolab.records import CalibrationCheck, CalibrationRecord, PathBackend
 from resolab.store import append_calibration, load_manifest, machine_errors, refuse_published
-from resolab.wording import format_count
 
 EXIT_OUTSIDE = 1
 SHORTEST_S, LONGEST_S = 2.0, 600.0

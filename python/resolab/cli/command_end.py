@@ -1,7 +1,7 @@
 """The end of a command: any error becomes one line and an exit code, for any output.
 
 For: the only place converting exceptions, closed streams and full disks to messages. Not for: the list of errors
-(`resolab.errors`) or any command's work.
+(`resolab.basics.errors`) or any command's work.
 """
 
 import io
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
-from resolab.errors import ConfigurationError, MachineError, ResolabError, UsageError, is_interruption
-from resolab.wording import clean
+from resolab.basics.errors import ConfigurationError, MachineError, ResolabError, UsageError, is_interruption
+from resolab.basics.wording import clean
 
 EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
 _STREAMS = (0, 1, 2)

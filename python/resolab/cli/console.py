@@ -9,7 +9,7 @@ from typing import Any
 import rich.console
 from rich.segment import Segment
 
-from resolab.wording import clean
+from resolab.basics.wording import clean
 
 
 class Console(rich.console.Console):

@@ -10,13 +10,13 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from resolab.basics.errors import MachineError, ResolabError
+from resolab.basics.records import BrowserKind, LiveWay
 from resolab.browser.find import FIND, VERSION_OF
-from resolab.engine import find_core
-from resolab.errors import MachineError, ResolabError
-from resolab.fleet import readiness
-from resolab.live.network_access import choose_access, read_facts
+from resolab.extras.fleet import readiness
+from resolab.lab.engine import find_core
 from resolab.plan import Corpus
-from resolab.records import BrowserKind, LiveWay
+from resolab.trials.live.network_access import choose_access, read_facts
 
 EXIT_LACKING = 4
 NEEDED_FREE_BYTES = 1 << 30

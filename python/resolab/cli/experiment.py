@@ -13,9 +13,9 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resolab.basics.errors import ConfigurationError, UsageError, is_interruption
+from resolab.basics.wording import format_count
 from resolab.cli.console import Console
-from resolab.errors import ConfigurationError, UsageError, is_interruption
-from resolab.wording import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,7 +103,7 @@ def _dry_run(plan: "Plan", *, as_json: bool) -> int:
     from resolab.campaign.progress import duration_text
     from resolab.cli.visit import objects
     from resolab.cli.visit.dry_run import contact_list
-    from resolab.live.network_access import read_system_resolver
+    from resolab.trials.live.network_access import read_system_resolver
 
     if plan.live is None:
         problem = "it runs in the lab and contacts nobody; `resolab plan check` says what it does"

@@ -12,17 +12,17 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from resolab.basics.errors import UsageError
+from resolab.basics.records import TrialKind
+from resolab.basics.toml_text import value_text
 from resolab.cli.console import Console
 from resolab.cli.profile_list import layout_profiles
-from resolab.errors import UsageError
 from resolab.pages.facts import count_facts
 from resolab.pages.file import read_model
 from resolab.plan import Corpus, access_rtt_ms
 from resolab.plan.condition import DECLARED
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NUMBERS, OPTIONAL_FACTORS, format_level, list_allowed_words
 from resolab.plan.study import find_study, list_studies
-from resolab.records import TrialKind
-from resolab.toml_text import value_text
 
 Row = Mapping[str, object]
 _DIGITS = 10_000

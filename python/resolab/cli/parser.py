@@ -7,7 +7,7 @@ import argparse
 import re
 from typing import NoReturn
 
-from resolab.wording import suggest_word
+from resolab.basics.wording import suggest_word
 
 _CHOICE = re.compile(r"invalid choice: '(?P<given>[^']*)' \(choose from (?P<known>.*)\)$")
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from resolab.installation import find_core, find_load, is_installed, project_root
+from resolab.basics.installation import find_core, find_load, is_installed, project_root
 
 if TYPE_CHECKING:
     import argparse

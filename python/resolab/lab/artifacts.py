@@ -1,6 +1,6 @@
 """Keep files beside a testbed's records: pictures, browsers' logs, packets and keys, as files of the dataset.
 
-For: the paths of the files, and their assignment to trials. Not for: reading the files (`resolab.evidence`).
+For: the paths of the files, and their assignment to trials. Not for: reading the files (`resolab.extras.evidence`).
 
 Every program of a testbed appends its secrets to a common log. Secrets added during a trial belong to the trial. The
 log is read at the trial's end, so a secret written later than its load would be stored with the next trial.
@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from resolab import engine
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
+from resolab.lab import engine
 from resolab.store import write_private
 
 

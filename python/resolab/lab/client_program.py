@@ -11,12 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from resolab import engine
-from resolab.engine import GatewaySettings
-from resolab.errors import ResolabError
-from resolab.lab import layout
-from resolab.plan import Condition
-from resolab.records import (
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import (
     AnswerPush,
     ConnectionSharing,
     ConnectionState,
@@ -29,6 +25,9 @@ from resolab.records import (
     ResolverPath,
     TrialFlag,
 )
+from resolab.lab import engine, layout
+from resolab.lab.engine import GatewaySettings
+from resolab.plan import Condition
 
 LISTEN = f"{layout.STUB_ADDRESS}:53"
 GATHER_MS = 5

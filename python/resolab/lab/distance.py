@@ -9,9 +9,9 @@ from statistics import fmean
 
 import msgspec
 
+from resolab.basics.records import FarNetwork, LinkProfile
 from resolab.lab.layout import FIRST_NETWORK, RESOLVER_ADDRESS, PageSite
 from resolab.plan import access_rtt_ms
-from resolab.records import FarNetwork, LinkProfile
 
 _FURTHER_NETWORKS = tuple(f"10.77.{1 << bits}.0/{24 - bits}" for bits in range(1, 8))
 """All networks of pages beyond the first network."""

@@ -17,13 +17,12 @@ load on.
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
-from resolab import engine
-from resolab.lab import layout
+from resolab.basics.records import ConnectionSharing, ResolverCache, TicketPolicy
+from resolab.basics.toml_text import key_lines
+from resolab.lab import engine, layout
 from resolab.lab.layout import Http3Offer, PageSite
 from resolab.lab.offers import POLICIES, choose_offer
 from resolab.plan import RESOLVER_NAME, Condition
-from resolab.records import ConnectionSharing, ResolverCache, TicketPolicy
-from resolab.toml_text import key_lines
 
 
 class AppliedEdgeState:

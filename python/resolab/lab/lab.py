@@ -12,9 +12,9 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from resolab import engine
-from resolab.errors import ResolabError
-from resolab.lab import layout
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import ConnectionSharing, DnsTransport, LinkProfile, Record, TrialKind
+from resolab.lab import engine, layout
 from resolab.lab.artifacts import NOTHING_KEPT, KeptFolders, TrialFileKeeper
 from resolab.lab.distance import move_page, move_resolver
 from resolab.lab.edge_state import AppliedEdgeState
@@ -23,7 +23,6 @@ from resolab.lab.scratch import scratch_folder
 from resolab.lab.sites import assign_sites
 from resolab.lab.software import SoftwareRack
 from resolab.plan import Condition, Corpus, Plan, stream_seed
-from resolab.records import ConnectionSharing, DnsTransport, LinkProfile, Record, TrialKind
 
 DEATH_NOTICE_S = 1.0
 """The wait for a program's end, in s: a command to a dying program may fail before the end is known."""

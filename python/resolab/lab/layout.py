@@ -14,14 +14,14 @@ from typing import Any
 
 import msgspec
 
-from resolab.engine import ResolverTarget
+from resolab.basics.protocols import find_facts
+from resolab.basics.records import DnsTransport, HttpVersion, KeyExchangeGroup, TicketPolicy
+from resolab.basics.toml_text import key_lines
+from resolab.lab.engine import ResolverTarget
 from resolab.plan import RESOLVER_NAME, EdgeSettings, PageCertificates
 from resolab.plan.pages.page_file import PAGES_DOMAIN, TOP_DOMAIN, registrable_domain
 from resolab.plan.pages.serving import ORDINARY, Serving
 from resolab.plan.software import EDGE
-from resolab.protocols import find_facts
-from resolab.records import DnsTransport, HttpVersion, KeyExchangeGroup, TicketPolicy
-from resolab.toml_text import key_lines
 
 RESOLVER_ADDRESS = "10.77.0.1"
 SOFTWARE_NETWORK = "10.77.255.0/24"

@@ -3,10 +3,10 @@
 For: pure mapping from a condition to the edge's settings. Not for: commands to the edge (`edge_state`).
 """
 
+from resolab.basics.records import H3Discovery, HandshakeMode, TicketPolicy
 from resolab.lab.layout import Http3Offer
 from resolab.plan import Condition
 from resolab.plan.factors import applies
-from resolab.records import H3Discovery, HandshakeMode, TicketPolicy
 
 POLICIES = {
     HandshakeMode.FULL: TicketPolicy.NONE,

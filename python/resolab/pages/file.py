@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.pages.model import FORMAT, PageModel
 
 ENDING = ".page.json"

@@ -4,7 +4,7 @@ For: the one figure of a link used by closed forms, reports and scripts. Not for
 the resolver's distance beyond the link (`testbed.distance`).
 """
 
-from resolab.records import LinkProfile
+from resolab.basics.records import LinkProfile
 
 
 def access_rtt_ms(link: LinkProfile) -> float:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from resolab.basics.records import BrowserKind
 from resolab.plan.section import NAME, PlanSection
-from resolab.records import BrowserKind
 
 KINDS = tuple(str(kind) for kind in BrowserKind)
 _RESERVED = (*KINDS, "none", "stub", "gateway")

@@ -5,6 +5,7 @@ For: reading these tables. Not for: the existence of the chosen conditions (`sup
 
 from collections.abc import Mapping, Sequence
 
+from resolab.basics.records import TrialKind
 from resolab.plan.comparison import ComparisonRule
 from resolab.plan.condition import DECLARED, Baseline
 from resolab.plan.corpus import Corpus
@@ -12,7 +13,6 @@ from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, NUMBERS, Ow
 from resolab.plan.model import Plan, Repeat
 from resolab.plan.section import PlanSection
 from resolab.plan.settings import read_value
-from resolab.records import TrialKind
 
 _OF_CORPUS = ("page", "profile")
 BASELINE_FACTORS = tuple(factor for factor in (*FACTORS, *NAMED_ORDER) if factor not in _OF_CORPUS)

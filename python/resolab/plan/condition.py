@@ -8,12 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from resolab.plan.browser_builds import STOCK_BROWSERS, BrowserBuild, BrowserBuilds
-from resolab.plan.factor import ConditionLevels, Factor, FactorOptions, FactorSubject, read_factors
-from resolab.plan.live.settings import LAB
-from resolab.plan.software.settings import EDGE
-from resolab.protocols import OVER_HTTP, WITHOUT_CONNECTION, has_handshake
-from resolab.records import (
+from resolab.basics.protocols import OVER_HTTP, WITHOUT_CONNECTION, has_handshake
+from resolab.basics.records import (
     AnswerPush,
     BrowserKind,
     BrowserPreset,
@@ -32,6 +28,10 @@ from resolab.records import (
     ResolverPath,
     TrialKind,
 )
+from resolab.plan.browser_builds import STOCK_BROWSERS, BrowserBuild, BrowserBuilds
+from resolab.plan.factor import ConditionLevels, Factor, FactorOptions, FactorSubject, read_factors
+from resolab.plan.live.settings import LAB
+from resolab.plan.software.settings import EDGE
 
 EVERY_KIND = frozenset(TrialKind)
 _EXCHANGE = frozenset({TrialKind.EXCHANGE})

@@ -11,8 +11,9 @@ from typing import Self
 
 import msgspec
 
-from resolab.errors import ConfigurationError
-from resolab.installation import project_root
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.installation import project_root
+from resolab.basics.records import LinkProfile
 from resolab.pages.clone.clone_cache import find_or_make_clone, find_or_make_clone_of_model
 from resolab.pages.clone.names import host_name
 from resolab.pages.file import ENDING, read_model
@@ -20,7 +21,6 @@ from resolab.pages.generated import generate
 from resolab.pages.model import PageModel
 from resolab.plan.pages.own_pages import GeneratedPage, PlanPageSource, is_model
 from resolab.plan.pages.page_file import Page, read_pages
-from resolab.records import LinkProfile
 
 PROJECT_ROOT = project_root()
 

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from resolab.basics.protocols import transport_label
+from resolab.basics.records import DnsTransport, ResolverPath, TrialKind
+from resolab.basics.toml_text import value_text
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS, list_allowed_words
 from resolab.plan.load import parse_plan
 from resolab.plan.pages.certificate_check import BY_CERTIFICATE
 from resolab.plan.settings import PageCertificates, ResolverSettings
 from resolab.plan.support import baselines_lack, exclusions_needed
-from resolab.protocols import transport_label
-from resolab.records import DnsTransport, ResolverPath, TrialKind
-from resolab.toml_text import value_text
 
 _NATIVE = (DnsTransport.DOUDP, DnsTransport.DOH)
 """The transports of both browsers' own resolvers; other transports use the stub unless the plan says otherwise."""

@@ -9,7 +9,7 @@ from enum import Enum, StrEnum, auto
 from types import NoneType
 from typing import Any, Protocol, get_args, get_type_hints
 
-from resolab.records import TrialKind
+from resolab.basics.records import TrialKind
 
 
 class ConditionLevels(Protocol):

@@ -7,9 +7,9 @@ Not for: possible combinations of levels (`support`) or a plan's choice (`model`
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from resolab.basics.records import TrialKind
 from resolab.plan.condition import DECLARED
 from resolab.plan.factor import ConditionLevels, FactorSubject
-from resolab.records import TrialKind
 
 FACTORS = tuple(name for name, one in DECLARED.items() if not one.is_optional and not one.about.of_transport)
 """The factors of every plan, in the order of the levels in a condition's identifier."""

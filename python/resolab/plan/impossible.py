@@ -6,9 +6,9 @@ the rules themselves.
 
 from dataclasses import dataclass
 
+from resolab.basics.records import BrowserKind, TrialKind
 from resolab.plan.condition import DECLARED, Condition
 from resolab.plan.factors import Selection, selects
-from resolab.records import BrowserKind, TrialKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ For: `[key_exchange]` of a plan, read and described. Not for: browsers, with the
 from dataclasses import dataclass, fields
 from typing import Any
 
+from resolab.basics.records import KeyExchangeGroup
 from resolab.plan.section import PlanSection
-from resolab.records import KeyExchangeGroup
 
 EVERY_GROUP = tuple(KeyExchangeGroup)
 """All groups, in the order of preference of Chromium and Firefox."""

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from resolab.basics.records import HandshakeMode, HttpVersion, ResolverPath, TrialKind
 from resolab.plan.analysis import OutcomeName
 from resolab.plan.condition import DECLARED, Condition, list_needed_factors
 from resolab.plan.factors import EVERY_FACTOR
 from resolab.plan.study import PlannedStudy
-from resolab.records import HandshakeMode, HttpVersion, ResolverPath, TrialKind
 
 _OF_OUR_CLIENT = frozenset({OutcomeName.RESPONSE_TIME, OutcomeName.FIRST_BYTE, OutcomeName.PAGE_COMPLETE})
 """The outcomes of trials without a browser."""

@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import DnsTransport, HttpVersion, ResolverPath, TrialKind
 from resolab.plan.analysis import read_analysis
 from resolab.plan.browser_builds import read_browser_builds
 from resolab.plan.choices import read_baseline, read_comparison, read_exclusion, read_repeat
@@ -63,7 +64,6 @@ from resolab.plan.support import (
     check_repeats,
 )
 from resolab.plan.unit import check_unit, pool_pages
-from resolab.records import DnsTransport, HttpVersion, ResolverPath, TrialKind
 
 
 def load_plan(path: Path, corpus: Corpus | None = None, *, seed: int | None = None, blocks: int | None = None) -> Plan:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from resolab.basics.records import DnsTransport, ResolverPath, TrialKind
 from resolab.plan.analysis import Analysis
 from resolab.plan.browser_builds import STOCK_BROWSERS, BrowserBuilds
 from resolab.plan.comparison import ComparisonRule, PlannedComparison, list_comparisons
@@ -35,7 +36,6 @@ from resolab.plan.settings import (
 )
 from resolab.plan.software.settings import Software
 from resolab.plan.study import PlannedStudy
-from resolab.records import DnsTransport, ResolverPath, TrialKind
 
 HIGHEST_SEED = 2**63 - 1
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
+from resolab.basics.records import BrowserKind, DohMethod, H3Discovery, HttpVersion, NameResolution
 from resolab.plan.condition import Condition, sends_doh
-from resolab.records import BrowserKind, DohMethod, H3Discovery, HttpVersion, NameResolution
 
 _STUDIES = Path(__file__).parents[1] / "studies"
 

@@ -7,6 +7,7 @@ impossible combinations); `resolab plan check` reports violations.
 from dataclasses import fields
 from typing import Any
 
+from resolab.basics.records import DnsTransport, TrialKind
 from resolab.plan.analysis import Analysis
 from resolab.plan.browser_builds import KINDS
 from resolab.plan.choices import BASELINE_FACTORS
@@ -32,7 +33,6 @@ from resolab.plan.settings import (
     describe_setting,
 )
 from resolab.plan.software.table import software_schema
-from resolab.records import DnsTransport, TrialKind
 
 Schema = dict[str, Any]
 _UNIT_PAGE: Schema = {"properties": {"unit": {"const": str(Unit.PAGE)}}, "required": ["unit"]}

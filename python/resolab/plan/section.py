@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from resolab.errors import ConfigurationError
-from resolab.wording import suggest_word
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.wording import suggest_word
 
 MISSING = object()
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")

@@ -12,8 +12,8 @@ from dataclasses import MISSING, dataclass, fields, replace
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Protocol, TypeVar, get_args, get_type_hints
 
+from resolab.basics.records import PathBackend
 from resolab.plan.section import PlanSection
-from resolab.records import PathBackend
 
 HIGHEST_BLOCKS = 100_000
 

@@ -7,7 +7,25 @@ import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.protocols import (
+    OVER_HTTP,
+    WITHOUT_CONNECTION,
+    WITHOUT_HANDSHAKE,
+    WITHOUT_HTTP,
+    transport_label,
+)
+from resolab.basics.records import (
+    BrowserKind,
+    ConnectionSharing,
+    ConnectionState,
+    DnsTransport,
+    PageSpeculation,
+    ResolverCache,
+    ResolverPath,
+    TrialKind,
+)
+from resolab.basics.toml_text import value_text
 from resolab.plan.analysis import Estimand
 from resolab.plan.comparison import ComparisonKind
 from resolab.plan.condition import Baseline, Condition, list_needed_factors
@@ -19,24 +37,6 @@ from resolab.plan.preset_levels import read_presets
 from resolab.plan.settings import DecisionCriterion, StopRule, StopSettings
 from resolab.plan.software.rules import find_impossible
 from resolab.plan.study import find_study
-from resolab.protocols import (
-    OVER_HTTP,
-    WITHOUT_CONNECTION,
-    WITHOUT_HANDSHAKE,
-    WITHOUT_HTTP,
-    transport_label,
-)
-from resolab.records import (
-    BrowserKind,
-    ConnectionSharing,
-    ConnectionState,
-    DnsTransport,
-    PageSpeculation,
-    ResolverCache,
-    ResolverPath,
-    TrialKind,
-)
-from resolab.toml_text import value_text
 
 
 def _join_names(transports: Sequence[str], joint: str) -> str:

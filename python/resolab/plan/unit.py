@@ -9,7 +9,7 @@ conditions and comparisons are those of one page representing all.
 
 from dataclasses import replace
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.plan.condition import Condition
 from resolab.plan.model import Plan
 

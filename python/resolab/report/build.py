@@ -12,17 +12,17 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from resolab.errors import ConfigurationError
-from resolab.plots import save_drawings, write_csv
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.wording import escape_xml_controls
 from resolab.report.answer.content import Answer, answer_of
 from resolab.report.findings.findings import Findings
 from resolab.report.live.findings import LiveFindings
 from resolab.report.pages.template import page_template
+from resolab.report.plots import save_drawings, write_csv
 from resolab.report.sections.order import BuiltSection, build_sections
 from resolab.report.sections.reading import Reading
 from resolab.store import build_tables, ensure_tables, machine_errors, open_dataset
 from resolab.store.folder import FIGURES, PAGE, REPORT, is_published
-from resolab.wording import escape_xml_controls
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
 KEPT_FILE = re.compile(rf"(?:netlogs|captures|key_logs|screenshots)(?:/{_PART}){{1,2}}")

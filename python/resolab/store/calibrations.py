@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from resolab.errors import ConfigurationError
-from resolab.records import CalibrationRecord
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import CalibrationRecord
 from resolab.store.files import machine_errors
 from resolab.store.folder import CALIBRATION, dataset_folder
 

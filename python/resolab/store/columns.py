@@ -13,9 +13,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from resolab.errors import MachineError
-from resolab.installation import project_root
-from resolab.records import (
+from resolab.basics.errors import MachineError
+from resolab.basics.installation import project_root
+from resolab.basics.records import (
     ConnectionRecord,
     EdgeQueryRecord,
     EdgeRequestRecord,

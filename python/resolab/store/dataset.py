@@ -11,9 +11,9 @@ from typing import Any, Self, TypeVar
 import duckdb
 import msgspec
 
-from resolab.errors import ConfigurationError
-from resolab.protocols import ExchangeSizes
-from resolab.records import TrialKind
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.protocols import ExchangeSizes
+from resolab.basics.records import TrialKind
 from resolab.store import queries
 from resolab.store.columns import ALWAYS_PUBLISHED, SINCE, TABLES, tables_of_format
 from resolab.store.connections.hellos import HELLOS, HelloRow

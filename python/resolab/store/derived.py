@@ -6,7 +6,7 @@ For: quantities missing in a browser's own instants. Not for: outcomes, used for
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from resolab.records import look_up_ms
+from resolab.basics.records import look_up_ms
 
 Row = Mapping[str, Any]
 LOOK_UP = (

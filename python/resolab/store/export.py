@@ -11,7 +11,7 @@ from pathlib import Path
 
 import duckdb
 
-from resolab.errors import ConfigurationError, MachineError, UsageError
+from resolab.basics.errors import ConfigurationError, MachineError, UsageError
 from resolab.store.columns import TABLES, data_dictionary, list_columns
 from resolab.store.dataset import open_dataset
 from resolab.store.files import machine_errors, write_whole

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from resolab.errors import StorageError
+from resolab.basics.errors import StorageError
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _NO_PLACE = (errno.ENOTDIR, errno.ENOENT, errno.EROFS, errno.ENAMETOOLONG, errno.EISDIR)

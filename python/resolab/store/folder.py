@@ -5,7 +5,7 @@ For: paths. Not for: contents.
 
 from pathlib import Path
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.store.files import machine_errors
 
 MANIFEST = "manifest.json"

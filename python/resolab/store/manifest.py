@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import FORMAT_VERSION, BrowserKind, LinkProfile, PathBackend
 from resolab.plan import DecisionCriterion
-from resolab.records import FORMAT_VERSION, BrowserKind, LinkProfile, PathBackend
 from resolab.store.environment import Environment
 from resolab.store.files import write_whole
 from resolab.store.folder import MANIFEST, PLAN, dataset_folder

@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from resolab.errors import ConfigurationError
-from resolab.records import FORMAT_VERSION
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import FORMAT_VERSION
 from resolab.store.artifacts import line_taken_along
 from resolab.store.files import machine_errors
 from resolab.store.folder import CALIBRATION, MANIFEST, MANIFESTS, TRIALS

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from resolab.errors import ConfigurationError
-from resolab.records import FORMAT_VERSION
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import FORMAT_VERSION
 from resolab.store.folder import refuse_published
 from resolab.store.manifest import Manifest, RunStatus
 from resolab.store.trials import find_finished_trials

@@ -15,9 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from resolab.plan.kind import list_outcome_names
-from resolab.plan.study import PlannedStudy, find_study
-from resolab.records import (
+from resolab.basics.records import (
     INSTRUMENT_FAILURES,
     ConnectionState,
     DnsTransport,
@@ -30,6 +28,8 @@ from resolab.records import (
     StudyValueRecord,
     TrialKind,
 )
+from resolab.plan.kind import list_outcome_names
+from resolab.plan.study import PlannedStudy, find_study
 
 SAY_NOTHING = INSTRUMENT_FAILURES | {PageFailure.LEFT_ALONE}
 """Failures of loads without information about the network: the instrument's own, and sites left alone by the rules."""

@@ -5,8 +5,8 @@ For: statements with a name. Not for: running statements (`dataset`).
 
 from dataclasses import fields
 
+from resolab.basics.protocols import WITHOUT_HANDSHAKE, ExchangeSizes
 from resolab.plan.factors import QUERY_FACTORS
-from resolab.protocols import WITHOUT_HANDSHAKE, ExchangeSizes
 from resolab.store.literals import literal_list
 from resolab.store.outcomes import EXCHANGE_FAILED, RESPONSE_TIME, fetch_times_as_sql, times_as_sql
 

@@ -7,9 +7,9 @@ import time
 import tomllib
 from collections.abc import Mapping
 
+from resolab.basics.wording import format_count
 from resolab.store.columns import TABLES
 from resolab.store.manifest import Manifest
-from resolab.wording import format_count
 
 _TABLE_WORDS = {
     "trials": "one trial: block, position, condition and its levels, clocks, load average, flags",

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from resolab.errors import ConfigurationError
-from resolab.records import Record, TrialEndRecord, TrialRecord
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import Record, TrialEndRecord, TrialRecord
 from resolab.store.columns import END_COLUMNS, TABLES, list_columns
 from resolab.store.dataset import Dataset, open_dataset
 from resolab.store.folder import PLAN, is_published

@@ -13,8 +13,8 @@ from typing import Any, BinaryIO
 import duckdb
 import msgspec
 
-from resolab.errors import ConfigurationError, MachineError
-from resolab.records import Record, TrialEndRecord, TrialRecord
+from resolab.basics.errors import ConfigurationError, MachineError
+from resolab.basics.records import Record, TrialEndRecord, TrialRecord
 from resolab.store.columns import END_COLUMNS, SINCE, TABLES, Column, data_dictionary, list_columns, tables_of_format
 from resolab.store.files import escape_for_duckdb, machine_errors, write_whole
 from resolab.store.folder import README, dataset_folder, is_published

@@ -14,8 +14,8 @@ from typing import BinaryIO, Self
 
 import msgspec
 
-from resolab.errors import ConfigurationError
-from resolab.records import FORMAT_VERSION, Record, TrialEndRecord, TrialKind, TrialRecord
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import FORMAT_VERSION, Record, TrialEndRecord, TrialKind, TrialRecord
 from resolab.store.files import machine_errors, sync_folder
 from resolab.store.folder import TRIALS
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import duckdb
 
-from resolab.errors import ConfigurationError
-from resolab.records import PageFailure, TrialFlag
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import PageFailure, TrialFlag
 from resolab.store.columns import REQUIRED, TABLES, Column, list_columns
 from resolab.store.files import escape_for_duckdb
 from resolab.store.folder import TABLES as TABLES_FOLDER

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from resolab.basics.records import MEASURED_LABEL, PathSummaryRecord, Record, TrialFlag
 from resolab.lab.artifacts import NOTHING_KEPT, KeptFolders
 from resolab.lab.distance import longest_rtt_ms
 from resolab.lab.lab import Lab, add_no_tables
 from resolab.lab.running_parts import RunningParts
 from resolab.plan import Condition, Corpus, Plan
-from resolab.records import MEASURED_LABEL, PathSummaryRecord, Record, TrialFlag
 from resolab.trials.trial_result import TrialResult, path_flags, select_trial_records
 
 SETTLE_MS = 60.0

@@ -6,8 +6,7 @@ For: selecting the records that belong to a trial. Not for: the judgement of a k
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from resolab.lab.artifacts import NO_FILES, TrialFiles
-from resolab.records import (
+from resolab.basics.records import (
     ConnectionRecord,
     EdgeQueryRecord,
     EdgeRequestRecord,
@@ -15,6 +14,7 @@ from resolab.records import (
     Record,
     TrialFlag,
 )
+from resolab.lab.artifacts import NO_FILES, TrialFiles
 
 
 @dataclass(frozen=True, slots=True)

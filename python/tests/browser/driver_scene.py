@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from resolab.basics.errors import MachineError
 from resolab.browser import BrowserSettings, Chromium, Firefox, LoadRequest, PageLoad, find_chromium, find_firefox
-from resolab.errors import MachineError
 
 Driver = Chromium | Firefox
 Scene = Callable[[Driver], Awaitable[None]]

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from resolab.basics.records import PageFailure
 from resolab.browser import Chromium, LoadRequest
 from resolab.browser.chromium import page_load
 from resolab.browser.chromium.context import Context
 from resolab.browser.chromium.page import ChromiumPage
 from resolab.browser.chromium.renderers import list_renderers
-from resolab.records import PageFailure
 
 sys.path.insert(0, str(Path(__file__).parent))
 from authority import Authority

@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from resolab.basics.errors import MachineError, ResolabError
+from resolab.basics.records import PageFailure
 from resolab.browser import BrowserSettings, Chromium, Firefox, LoadRequest
-from resolab.errors import MachineError, ResolabError
-from resolab.records import PageFailure
 
 sys.path.insert(0, str(Path(__file__).parent))
 from driver_scene import SETTINGS, Driver, Play, check_whole, failing, page_processes_of, processes_of, single, stage

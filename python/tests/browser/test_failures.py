@@ -2,10 +2,10 @@
 
 import pytest
 
+from resolab.basics.records import PageFailure
 from resolab.browser import failures
 from resolab.browser.chromium.failures import classify_error_text
 from resolab.browser.remote import BrowserGoneError, CallError, CallTimeoutError
-from resolab.records import PageFailure
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from resolab.basics.records import PageFailure
 from resolab.browser import ClearedState, Firefox, LoadRequest
-from resolab.records import PageFailure
 
 sys.path.insert(0, str(Path(__file__).parent))
 from driver_scene import SETTINGS, Play, failing, page_processes_of, single, stage

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from resolab.basics.errors import ConfigurationError, MachineError, UnsupportedError
+from resolab.basics.records import HttpVersion
 from resolab.browser import find_chromium, find_firefox
 from resolab.browser.firefox.command import command_line, whole_command
 from resolab.browser.firefox.preferences import preferences, user_js
 from resolab.browser.firefox.profile import FirefoxHome
 from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings, H3Discovery, NameResolution
-from resolab.errors import ConfigurationError, MachineError, UnsupportedError
-from resolab.records import HttpVersion
 
 SETTINGS = BrowserSettings(resolvable_names=("*.resolab.test",), h3_hosts=("a.resolab.test", "b.resolab.test"))
 DOH = DohSettings(host="dns.example", address="10.77.0.1")

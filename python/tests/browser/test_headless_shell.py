@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
+from resolab.basics.errors import UnsupportedError
 from resolab.browser import BrowserSettings, ClearedState, DohSettings, HeadlessShell, LoadRequest
 from resolab.browser.chromium.headless_shell import check_settings
 from resolab.browser.settings import H3Discovery, NameResolution
-from resolab.errors import UnsupportedError
 
 ASKS = {"resolvable_names": ("*.resolab.test",), "name_resolution": NameResolution.GETADDRINFO}
 

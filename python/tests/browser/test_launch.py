@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from resolab.basics.errors import ConfigurationError, MachineError, UnsupportedError
+from resolab.basics.records import HttpVersion
 from resolab.browser.chromium.flags import command_line
 from resolab.browser.chromium.profile import ChromiumHome
 from resolab.browser.locked_folder import NAME
 from resolab.browser.process import BrowserProcess, build_piped_command
 from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings, H3Discovery, NameResolution
-from resolab.errors import ConfigurationError, MachineError, UnsupportedError
-from resolab.records import HttpVersion
 
 SETTINGS = BrowserSettings(
     resolvable_names=("*.resolab.test",),

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
+from resolab.basics.errors import MachineError
+from resolab.basics.records import PageFailure
 from resolab.browser.firefox import failures
 from resolab.browser.firefox.connector import PORT_FILE, connect
 from resolab.browser.firefox.marionette import FrameDecoder, MarionetteConnection, encode_command
 from resolab.browser.firefox.network_log import document_status, network_requests
 from resolab.browser.firefox.page_report import read_account
 from resolab.browser.remote import BrowserGoneError, CallError, CallTimeoutError
-from resolab.errors import MachineError
-from resolab.records import PageFailure
 
 
 def test_frames_are_cut_wherever_the_stream_is_torn() -> None:

@@ -12,8 +12,8 @@ import matplotlib.image
 import numpy as np
 import pytest
 
+from resolab.basics.errors import MachineError
 from resolab.browser import BrowserSettings, Chromium, LoadRequest, PageLoad, find_chromium
-from resolab.errors import MachineError
 
 sys.path.insert(0, str(Path(__file__).parent))
 from site_server import SiteServer

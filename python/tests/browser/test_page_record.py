@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from resolab.basics.records import PageFailure
 from resolab.browser import BrowserSettings, Chromium, Firefox, ListeningRequest, LoadEvents
 from resolab.cli.main import main
+from resolab.extras.recordings.browser_load import read_browser_load
+from resolab.extras.recordings.inference.discoverers import LATE_AFTER_MS
+from resolab.extras.recordings.model_builder import build
 from resolab.pages.model import Discovery, Evidence, PageModel, Resource
-from resolab.recordings.browser_load import read_browser_load
-from resolab.recordings.inference.discoverers import LATE_AFTER_MS
-from resolab.recordings.model_builder import build
-from resolab.records import PageFailure
 
 sys.path.insert(0, str(Path(__file__).parent))
 from authority import Authority

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from resolab.basics.errors import ConfigurationError, MachineError
+from resolab.basics.records import HttpVersion
 from resolab.browser import (
     BrowserSettings,
     Chromium,
@@ -22,8 +24,6 @@ from resolab.browser import (
 )
 from resolab.browser.chromium.flags import command_line
 from resolab.browser.presets import find_presets, preset
-from resolab.errors import ConfigurationError, MachineError
-from resolab.records import HttpVersion
 
 sys.path.insert(0, str(Path(__file__).parent))
 from page_server import PageServer

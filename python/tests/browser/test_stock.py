@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from resolab.basics.errors import MachineError, ResolabError
+from resolab.basics.records import PageFailure
 from resolab.browser.home import BrowserHome
 from resolab.browser.load_events import ListeningRequest, LoadEvents
 from resolab.browser.process import BrowserProcess, build_piped_command
@@ -17,8 +19,6 @@ from resolab.browser.remote import BrowserGoneError, CallTimeoutError, RemoteCon
 from resolab.browser.result import LoadRequest, LoadResult, Overhead, PageLoad
 from resolab.browser.settings import BrowserSettings
 from resolab.browser.stock import StockBrowser
-from resolab.errors import MachineError, ResolabError
-from resolab.records import PageFailure
 
 REQUEST = LoadRequest(url="https://a.test/", timeout_s=3)
 

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from resolab.calibration.requested_values import compute_charged_bytes
-from resolab.calibration.train import Train
-from resolab.records import DirectionProfile, Jitter, LinkDirection
+from resolab.basics.records import DirectionProfile, Jitter, LinkDirection
+from resolab.lab.calibration.requested_values import compute_charged_bytes
+from resolab.lab.calibration.train import Train
 
 UP = LinkDirection.UP
 

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from made_up import jittered, link, only, through
 
-from resolab.calibration.delay import delay_checks
-from resolab.calibration.loss import loss_check
-from resolab.records import (
+from resolab.basics.records import (
     CrossTraffic,
     CrossTrafficModel,
     GilbertElliott,
@@ -14,6 +12,8 @@ from resolab.records import (
     JitterDistribution,
     PolicerSettings,
 )
+from resolab.lab.calibration.delay import delay_checks
+from resolab.lab.calibration.loss import loss_check
 
 
 def sparse(way, count=3_000, interval_us=2_500.0, **more):

@@ -1,7 +1,7 @@
 import pytest
 
-from resolab.calibration import find_profiles
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.lab.calibration import find_profiles
 from resolab.plan import Corpus
 
 

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from made_up import link
 
-from resolab.calibration.requested_values import (
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import GilbertElliott, Jitter, JitterDistribution
+from resolab.lab.calibration.requested_values import (
     DroptailLimit,
     LossModel,
     TraceOpportunities,
     serialisation_ms,
     usable_rate_bps,
 )
-from resolab.calibration.spread import MEAN_INFLATION, SPREAD_INFLATION, DelaySpread
-from resolab.errors import ConfigurationError
-from resolab.records import GilbertElliott, Jitter, JitterDistribution
+from resolab.lab.calibration.spread import MEAN_INFLATION, SPREAD_INFLATION, DelaySpread
 
 
 def test_a_packet_takes_its_bits_and_the_overhead():

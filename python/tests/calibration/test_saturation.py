@@ -5,11 +5,7 @@ import numpy as np
 import pytest
 from made_up import UP, jittered, link, only, through
 
-from resolab.calibration import probe_design
-from resolab.calibration.lateness import path_checks
-from resolab.calibration.saturation import saturation_checks
-from resolab.calibration.transfer import bulk_check
-from resolab.records import (
+from resolab.basics.records import (
     BulkTransferRecord,
     CrossTraffic,
     CrossTrafficModel,
@@ -18,6 +14,10 @@ from resolab.records import (
     PolicerSettings,
     QueueDiscipline,
 )
+from resolab.lab.calibration import probe_design
+from resolab.lab.calibration.lateness import path_checks
+from resolab.lab.calibration.saturation import saturation_checks
+from resolab.lab.calibration.transfer import bulk_check
 
 
 def saturated(way, seconds=20.0, **more):

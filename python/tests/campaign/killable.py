@@ -24,10 +24,10 @@ from typing import Self
 from rich.console import Console
 
 from resolab import campaign
+from resolab.basics.records import BrowserKind, PageFailure, PageLoadRecord, TrialFlag
 from resolab.campaign import manifests, provenance, resume_campaign, run_campaign
 from resolab.cli import experiment
 from resolab.plan import Condition, Plan, load_plan
-from resolab.records import BrowserKind, PageFailure, PageLoadRecord, TrialFlag
 from resolab.trials.trial_result import TrialResult
 
 TRIAL_S = 0.005

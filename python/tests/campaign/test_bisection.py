@@ -12,13 +12,13 @@ from typing import Self
 import numpy as np
 import pytest
 
+from resolab.basics.errors import ConfigurationError, MachineError
+from resolab.basics.records import Bootstrap, QueryPurpose, QueryRecord, ResolverCache
 from resolab.campaign.bisection import Bisection, find_first_bad, join_verdicts
-from resolab.checks.decision import Verdict
+from resolab.campaign.checks.decision import Verdict
 from resolab.cli import bisect
 from resolab.cli.main import main
-from resolab.errors import ConfigurationError, MachineError
 from resolab.plan import Condition, Plan
-from resolab.records import Bootstrap, QueryPurpose, QueryRecord, ResolverCache
 from resolab.stats import MedianSequence
 from resolab.trials.trial_result import TrialResult
 

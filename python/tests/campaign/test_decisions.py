@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
+from resolab.basics.records import BrowserKind, DirectionProfile, PageFailure, PageLoadRecord
 from resolab.campaign.decisions import ConfidenceSequenceRule
 from resolab.plan import DecisionCriterion, Plan, StopRule, StopSettings, parse_plan
-from resolab.records import BrowserKind, DirectionProfile, PageFailure, PageLoadRecord
 from resolab.stats import Sample, difference_at_any_look
 
 TEXT = """

@@ -8,12 +8,12 @@ import pytest
 from rich.console import Console
 from test_paths_at_a_time import Lab, load_of, run, trials_of
 
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import BrowserKind
 from resolab.campaign import manifests, resume_campaign
 from resolab.campaign.remaining_trials import RemainingTrials
 from resolab.campaign.schedule import schedule
-from resolab.errors import ResolabError
 from resolab.plan import Condition, DecisionCriterion, Plan, parse_plan
-from resolab.records import BrowserKind
 from resolab.report import build_report
 from resolab.store import Manifest, RunStatus, StopReason, find_finished_trials, load_manifest, read_trial
 from resolab.trials.trial_result import TrialResult

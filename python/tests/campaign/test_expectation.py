@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from resolab.basics.records import BrowserKind
 from resolab.campaign import expectation
 from resolab.campaign.expectation import COSTS, estimate_duration_s
 from resolab.plan import Corpus, Plan, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import BrowserKind
 
 CORPUS = Corpus.from_project()
 MEASURED = {

@@ -16,10 +16,10 @@ import pytest
 from rich.console import Console
 from test_paths_at_a_time import Lab, Pretended, plan_of, run, trials_of
 
+from resolab.basics.errors import ResolabError, StorageError
+from resolab.basics.records import BrowserKind
 from resolab.campaign import manifests, resume_campaign, run_campaign
-from resolab.errors import ResolabError, StorageError
 from resolab.plan import Condition, Plan
-from resolab.records import BrowserKind
 from resolab.store import RunStatus, load_manifest
 from resolab.trials.trial_result import TrialResult
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
+from resolab.basics.errors import ConfigurationError
 from resolab.campaign.power import PowerAims, plan_power
-from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, load_plan
 from resolab.store import build_tables, open_dataset
 

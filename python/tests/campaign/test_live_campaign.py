@@ -7,15 +7,15 @@ import pytest
 from killable import PretendedTestbed
 from rich.console import Console
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import BrowserKind, TrialRecord
 from resolab.campaign import manifests, resume_campaign, run_campaign
 from resolab.campaign.margins import margins_ms
 from resolab.campaign.run import make_trial_runner as place_of
-from resolab.errors import ConfigurationError
-from resolab.live import LiveBed
 from resolab.plan import Plan, parse_plan, pool_pages
 from resolab.plan.corpus import Corpus
-from resolab.records import BrowserKind, TrialRecord
 from resolab.store import load_manifest, read_trial
+from resolab.trials.live import LiveBed
 
 TEXT = """
 name = "live"

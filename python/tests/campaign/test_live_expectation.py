@@ -1,9 +1,9 @@
 """What a live plan would contact and how long that takes, before anybody is contacted."""
 
 from resolab.campaign.live_expectation import estimate_live_run
-from resolab.manners import ContactReason
 from resolab.plan import Plan, parse_plan
 from resolab.plan.corpus import Corpus
+from resolab.plan.manners import ContactReason
 
 TEXT = """
 name = "live"

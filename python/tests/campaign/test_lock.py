@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
+from resolab.basics.errors import ConfigurationError
 from resolab.campaign import resume_campaign, run_campaign
 from resolab.campaign.blocks.one_block import run_block
 from resolab.campaign.lock import dataset_lock
-from resolab.errors import ConfigurationError
 from resolab.store import create_dataset_folder, load_manifest, save_manifest
 
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from resolab.basics.errors import MachineError
+from resolab.basics.records import BrowserKind
 from resolab.browser.find import hash_code
 from resolab.campaign import manifests
-from resolab.errors import MachineError
 from resolab.plan import Corpus, Plan, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import BrowserKind
 
 
 @pytest.fixture

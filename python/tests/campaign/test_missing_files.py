@@ -14,10 +14,10 @@ import pytest
 from rich.console import Console
 from test_paths_at_a_time import Lab, Pretended, plan_of
 
+from resolab.basics.records import BrowserKind
 from resolab.campaign import manifests, run, run_campaign
 from resolab.lab.artifacts import TrialFiles
 from resolab.plan import Condition, Plan
-from resolab.records import BrowserKind
 from resolab.trials.trial_result import TrialResult
 
 

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from resolab.basics.errors import ConfigurationError, MachineError, ResolabError
+from resolab.basics.records import BrowserKind, PageLoadRecord
 from resolab.campaign import loop, manifests, provenance, resume_campaign, run_campaign
 from resolab.campaign.blocks.one_block import BlockOutcome, carry_out_block, run_block
 from resolab.campaign.blocks.testbed_pool import TestbedPool
 from resolab.campaign.stop_request import StopRequest
 from resolab.cli.main import main
-from resolab.errors import ConfigurationError, MachineError, ResolabError
 from resolab.plan import Condition, Corpus, Plan, parse_plan
 from resolab.plan.live.vantage import move_to_vantage
-from resolab.records import BrowserKind, PageLoadRecord
 from resolab.store import RunStatus, StopReason, load_manifest
 from resolab.trials.trial_result import TrialResult
 

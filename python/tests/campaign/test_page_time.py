@@ -5,6 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from resolab.basics.records import (
+    DirectionProfile,
+    DnsTransport,
+    HandshakeMode,
+    HttpVersion,
+    LinkProfile,
+    PolicerSettings,
+)
 from resolab.campaign.page_time import (
     AccessLink,
     PageSize,
@@ -16,7 +24,6 @@ from resolab.campaign.page_time import (
 )
 from resolab.lab.sites import assign_sites
 from resolab.plan import Corpus
-from resolab.records import DirectionProfile, DnsTransport, HandshakeMode, HttpVersion, LinkProfile, PolicerSettings
 
 CORPUS = Corpus.from_project()
 IDEAL = AccessLink(rtt_s=0.1, resolver_rtt_s=0.03, rate_bps=float("inf"), down_loss_ratio=0.0, exchange_loss_ratio=0.0)

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import BrowserKind, PageLoadRecord, TrialFlag
 from resolab.campaign import manifests, resume_campaign, run_campaign
 from resolab.campaign import run as campaign_run
 from resolab.campaign.loop import INSTRUMENT_FAILURES_LIMIT
 from resolab.campaign.overload import LATE_LIMIT_COUNT, WINDOW_COUNT, LatenessWindow
 from resolab.campaign.schedule import schedule
-from resolab.errors import ResolabError
 from resolab.plan import Condition, Plan, parse_plan
-from resolab.records import BrowserKind, PageLoadRecord, TrialFlag
 from resolab.store import RunStatus, StopReason, load_manifest
 from resolab.trials.trial_result import TrialResult
 

@@ -11,11 +11,11 @@ from killable import PretendedTestbed
 from rich.console import Console
 
 import resolab
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import BrowserKind
 from resolab.campaign import loop, manifests, provenance, resume_campaign, run_campaign
-from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import BrowserKind
 from resolab.store import load_manifest, save_manifest
 
 PLAN = """

@@ -9,14 +9,14 @@ from typing import Self
 import pytest
 from rich.console import Console
 
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import BrowserKind, PageLoadRecord, TrialRecord
 from resolab.campaign import manifests, resume_campaign, run_campaign
 from resolab.campaign.block_count_check import too_few_blocks
 from resolab.campaign.expectation import PAGES_LOOKED_AT_COUNT, estimate_duration_s
 from resolab.campaign.power import PowerAims, plan_power
 from resolab.campaign.schedule import schedule
-from resolab.errors import ResolabError
 from resolab.plan import Condition, Corpus, Plan, page_order, parse_plan
-from resolab.records import BrowserKind, PageLoadRecord, TrialRecord
 from resolab.report import build_report
 from resolab.store import RunStatus, StopReason, find_finished_trials, load_manifest, open_dataset, read_trial
 from resolab.trials.trial_result import TrialResult

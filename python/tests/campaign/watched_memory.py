@@ -15,10 +15,10 @@ from typing import Any
 from killable import PretendedTestbed
 from rich.console import Console
 
+from resolab.basics.records import BrowserKind
 from resolab.campaign import manifests, provenance, run_campaign
 from resolab.plan import Condition, load_plan
 from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import BrowserKind
 from resolab.trials.trial_result import TrialResult
 
 FIRST_COUNT, LAST_COUNT = 100, 500

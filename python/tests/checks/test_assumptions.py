@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from resolab.checks.assumptions import SIGNIFICANCE, DoubtKind, find_doubts
+from resolab.campaign.checks.assumptions import SIGNIFICANCE, DoubtKind, find_doubts
 from resolab.stats import Sample
 
 RANDOM = np.random.default_rng(5)

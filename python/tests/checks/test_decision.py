@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from resolab.checks.decision import (
+from resolab.campaign.checks.decision import (
     Interval,
     Verdict,
     interval_at_any_look,

@@ -5,9 +5,9 @@ from enum import StrEnum
 
 import pytest
 
+from resolab.basics.records import DohMethod, HandshakeMode, PathBackend
 from resolab.cli.calibrate_arguments import add_calibrate
 from resolab.cli.query.arguments import add_query
-from resolab.records import DohMethod, HandshakeMode, PathBackend
 
 
 @pytest.mark.parametrize(

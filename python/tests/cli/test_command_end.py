@@ -12,7 +12,7 @@ import pytest
 
 from resolab.cli import main as command_line
 from resolab.cli.main import main
-from resolab.plots import Drawing, save_file
+from resolab.report.plots import Drawing, save_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "recordings"))
 from made_har import document, entry, har

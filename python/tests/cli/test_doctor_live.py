@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from resolab.cli import doctor
-from resolab.live.network_access import MachineFacts, PortState
+from resolab.trials.live.network_access import MachineFacts, PortState
 
 FACTS = MachineFacts(
     is_root=False, core="/opt/resolab-core", own_view=True, port_53=PortState.CLOSED, stub_address="127.64.1.2",

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT, make_dataset
 
+from resolab.basics.errors import ConfigurationError
 from resolab.cli import experiment
 from resolab.cli.main import _parsers, main
-from resolab.errors import ConfigurationError
 
 NAME = "example.com"
 

@@ -8,10 +8,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from resolab.basics.errors import ConfigurationError
 from resolab.cli import experiment
 from resolab.cli.dataset.check import CheckOptions
 from resolab.cli.main import main
-from resolab.errors import ConfigurationError
 
 
 @pytest.mark.parametrize(("text", "problem"), [("kind = 'nonsense'\n", "kind"), (None, "expects nothing")])

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from resolab.basics.records import TrialKind
 from resolab.cli.main import main
 from resolab.plan import load_plan, pool_pages, trials_a_block
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.plan.schema import plan_schema
-from resolab.records import TrialKind
 
 PLANS = sorted((PROJECT_ROOT / "plans").glob("*.toml"))
 

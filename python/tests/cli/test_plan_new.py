@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from resolab.basics.records import TrialKind
 from resolab.cli.main import main
 from resolab.plan import Plan, load_plan
 from resolab.plan.condition import DECLARED
 from resolab.plan.factors import FREE_NAMES, NUMBERS, OPTIONAL_FACTORS, list_allowed_words
-from resolab.records import TrialKind
 
 
 def new(folder: Path, *words: str) -> Plan:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from resolab.basics.errors import MachineError
+from resolab.basics.installation import project_root
 from resolab.cli import program_commands
 from resolab.cli.program_commands import LOAD_COMMAND, PROGRAM_COMMANDS, become_program
-from resolab.engine import find_core, find_load
-from resolab.errors import MachineError
-from resolab.installation import project_root
+from resolab.lab.engine import find_core, find_load
 
 
 def ran(*words: str, core: Path | None = None) -> "subprocess.CompletedProcess[str]":

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from resolab.basics.installation import project_root
 from resolab.cli.main import main
-from resolab.installation import project_root
 from resolab.store.columns import ALWAYS_PUBLISHED
 
 pytestmark = pytest.mark.slow

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from resolab.basics.errors import MachineError
+from resolab.basics.wording import clip_text
 from resolab.cli import main as main_module
 from resolab.cli.console import Console
 from resolab.cli.fleet import agent, runs, serve
 from resolab.cli.internet.show import print_table
 from resolab.cli.visit import command
 from resolab.cli.visit.dry_run import contact_list
-from resolab.errors import MachineError
-from resolab.fleet.results.fetch import ResultFetcher
-from resolab.manners import Contact, ContactReason
-from resolab.wording import clip_text
+from resolab.extras.fleet.results.fetch import ResultFetcher
+from resolab.plan.manners import Contact, ContactReason
 
 HOSTILE = st.text(max_size=200) | st.sampled_from(
     [

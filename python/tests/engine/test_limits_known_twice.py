@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from resolab.calibration import spread
-from resolab.calibration.probe_design import PACKETS_LIMIT
 from resolab.campaign.page_time import QUERY_TIMEOUT_S as LOST_QUERY_TIMEOUT_S
 from resolab.cli.query.arguments import DEFAULT_TIMEOUT_MS
-from resolab.engine.probes import CONNECT_S
-from resolab.engine.programs import QUERY_TIMEOUT_S
+from resolab.lab.calibration import spread
+from resolab.lab.calibration.probe_design import PACKETS_LIMIT
+from resolab.lab.engine.probes import CONNECT_S
+from resolab.lab.engine.programs import QUERY_TIMEOUT_S
 from resolab.pages.clone import content
 from resolab.plan.pages.page_file import ADDRESSES_LIMIT
 from resolab.plan.pages.serving import LONGEST_EXTRA_RTT_MS

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from resolab.engine import CoreProcess
-from resolab.errors import ConfigurationError, DeadlineError, MachineError, ResolabError
-from resolab.records import EdgeFlush, EdgeReadyRecord, StartRecord
+from resolab.basics.errors import ConfigurationError, DeadlineError, MachineError, ResolabError
+from resolab.basics.records import EdgeFlush, EdgeReadyRecord, StartRecord
+from resolab.lab.engine import CoreProcess
 
 PREAMBLE = """
 import json, sys, time

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from recorded_queries import FILE
 
-from resolab.engine import QueryOptions, ResolverTarget, programs, run_queries
-from resolab.engine.process import CoreProcess
-from resolab.errors import DeadlineError
-from resolab.records import Failure
+from resolab.basics.errors import DeadlineError
+from resolab.basics.records import Failure
+from resolab.lab.engine import QueryOptions, ResolverTarget, programs, run_queries
+from resolab.lab.engine.process import CoreProcess
 
 QUERY = """#!{python} -S
 import sys, time

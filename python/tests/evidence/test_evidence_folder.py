@@ -9,10 +9,10 @@ import pytest
 from made_packets import pcapng as made
 from synthetic_dataset import make_dataset
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import TrialEndRecord
 from resolab.cli.main import main
-from resolab.errors import ConfigurationError
-from resolab.evidence import lay_out, pcapng
-from resolab.records import TrialEndRecord
+from resolab.extras.evidence import lay_out, pcapng
 from resolab.store import find_finished_trials, read_trial
 
 TRIAL = "b000-t000"

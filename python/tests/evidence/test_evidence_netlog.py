@@ -2,7 +2,7 @@
 
 import json
 
-from resolab.evidence.netlog import cut
+from resolab.extras.evidence.netlog import cut
 
 HEAD = ['{"constants": {"timeTickOffset": "5"},\n', '"events": [\n']
 EVENTS = [

@@ -5,7 +5,7 @@ import struct
 import pytest
 from made_packets import pcapng as made
 
-from resolab.evidence import pcapng
+from resolab.extras.evidence import pcapng
 
 KEYS = b"CLIENT_RANDOM 00 11\n"
 CAPTURE = made([("up", 1_000, 6_000, b"query"), ("up", 6_500, None, b"lost"), ("down", 7_000, 12_000, b"answer")])

@@ -6,10 +6,7 @@ from made_packets import pcapng as made
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protocol
 from recorded_trial import START_UNIX_MS, page_load, records, resource, trial
 
-from resolab.evidence import pcapng
-from resolab.evidence.timeline import list_tracks, trace_bytes
-from resolab.evidence.timeline.tracks import Slice, Track, lanes
-from resolab.records import (
+from resolab.basics.records import (
     Bootstrap,
     ConnectionState,
     DnsTransport,
@@ -20,6 +17,9 @@ from resolab.records import (
     QueryRecord,
     Record,
 )
+from resolab.extras.evidence import pcapng
+from resolab.extras.evidence.timeline import list_tracks, trace_bytes
+from resolab.extras.evidence.timeline.tracks import Slice, Track, lanes
 
 CAPTURE = made([("up", 1_000, 6_000, b"query"), ("up", 6_500, None, b"lost"), ("down", 7_000, 12_000, b"answer")])
 BROWSER_NS = round(START_UNIX_MS * 1e6) - trial().wall_time_unix_ns

@@ -5,13 +5,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from resolab.fidelity.bars import shortfalls
-from resolab.fidelity.measures import Fidelity, compute_tau, measure_fidelity
-from resolab.fidelity.observed_load import BrowserAccount, RequestStart, read_account, read_edge_account
+from resolab.basics.records import EdgeRequestRecord, HttpVersion
+from resolab.extras.fidelity.bars import shortfalls
+from resolab.extras.fidelity.measures import Fidelity, compute_tau, measure_fidelity
+from resolab.extras.fidelity.observed_load import BrowserAccount, RequestStart, read_account, read_edge_account
+from resolab.extras.recordings.recording import Initiator, RecordedExchange, Recording
 from resolab.pages.clone.names import make_url
 from resolab.pages.model import Discovery, Evidence, Host, Kind, Outcome, PageModel, Resource, Source
-from resolab.recordings.recording import Initiator, RecordedExchange, Recording
-from resolab.records import EdgeRequestRecord, HttpVersion
 
 
 def asked(kind: Kind, discovery: Discovery, parent: int | None, start_ms: float, **more: Any) -> Resource:

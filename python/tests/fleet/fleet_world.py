@@ -14,23 +14,23 @@ from pretended import stand_in
 from rich.console import Console
 
 import resolab
+from resolab.basics.errors import ResolabError
 from resolab.campaign.blocks.one_block import carry_out_block
 from resolab.campaign.blocks.testbed_pool import TestbedPool
-from resolab.errors import ResolabError
-from resolab.fleet.agent.agent import Agent, AgentSetup
-from resolab.fleet.agent.block_turns import BlockTurns
-from resolab.fleet.agent.limits import AgentLimits
-from resolab.fleet.agent.run_check import find_own_provenance
-from resolab.fleet.agent.spool import Spool
-from resolab.fleet.agent.worker_process import BlockTimeLimit, WorkerProblem
-from resolab.fleet.connection import connect_agent, connect_operator
-from resolab.fleet.invitation import invite, read_invitation
-from resolab.fleet.job import FleetRun, Job, decode
-from resolab.fleet.operations import FleetOperator
-from resolab.fleet.server.folder import ServerFolder
-from resolab.fleet.server.server import FleetServer
-from resolab.fleet.transfer import AgentClient, UnreachableError
-from resolab.fleet.vantage_run import read_vantage_plan
+from resolab.extras.fleet.agent.agent import Agent, AgentSetup
+from resolab.extras.fleet.agent.block_turns import BlockTurns
+from resolab.extras.fleet.agent.limits import AgentLimits
+from resolab.extras.fleet.agent.run_check import find_own_provenance
+from resolab.extras.fleet.agent.spool import Spool
+from resolab.extras.fleet.agent.worker_process import BlockTimeLimit, WorkerProblem
+from resolab.extras.fleet.connection import connect_agent, connect_operator
+from resolab.extras.fleet.invitation import invite, read_invitation
+from resolab.extras.fleet.job import FleetRun, Job, decode
+from resolab.extras.fleet.operations import FleetOperator
+from resolab.extras.fleet.server.folder import ServerFolder
+from resolab.extras.fleet.server.server import FleetServer
+from resolab.extras.fleet.transfer import AgentClient, UnreachableError
+from resolab.extras.fleet.vantage_run import read_vantage_plan
 
 END_S = 60.0
 """Within which an agent that is stopped has ended, on a machine that is busy with other things."""

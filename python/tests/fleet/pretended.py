@@ -15,15 +15,15 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import BrowserKind, PageLoadRecord
 from resolab.campaign import manifests, provenance
 from resolab.campaign.blocks.one_block import run_block
-from resolab.errors import ResolabError
-from resolab.fleet.agent import worker
-from resolab.fleet.job import FleetRun
-from resolab.fleet.vantage_run import read_vantage_plan
+from resolab.extras.fleet.agent import worker
+from resolab.extras.fleet.job import FleetRun
+from resolab.extras.fleet.vantage_run import read_vantage_plan
 from resolab.lab.artifacts import TrialFiles
 from resolab.plan import Condition, Corpus, Plan, parse_plan
-from resolab.records import BrowserKind, PageLoadRecord
 from resolab.store.files import write_private
 from resolab.trials.trial_result import TrialResult
 

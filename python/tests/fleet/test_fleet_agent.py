@@ -12,16 +12,16 @@ import pytest
 from fleet_world import a_world
 from pretended import PLAN, changed, programs_away, run_of  # noqa: F401 - a fixture by its name
 
-from resolab.errors import ResolabError, StorageError
-from resolab.fleet import operations, transfer
-from resolab.fleet.agent import agent as agent_module
-from resolab.fleet.agent.limits import AgentLimits
-from resolab.fleet.connection import connect_operator
-from resolab.fleet.job import FleetRun, Job, RunState, encode
-from resolab.fleet.operations import JOB_ID, FleetOperator
-from resolab.fleet.results.fetch import fetch
-from resolab.fleet.results.result_store import ResultStore
-from resolab.fleet.server import streams
+from resolab.basics.errors import ResolabError, StorageError
+from resolab.extras.fleet import operations, transfer
+from resolab.extras.fleet.agent import agent as agent_module
+from resolab.extras.fleet.agent.limits import AgentLimits
+from resolab.extras.fleet.connection import connect_operator
+from resolab.extras.fleet.job import FleetRun, Job, RunState, encode
+from resolab.extras.fleet.operations import JOB_ID, FleetOperator
+from resolab.extras.fleet.results.fetch import fetch
+from resolab.extras.fleet.results.result_store import ResultStore
+from resolab.extras.fleet.server import streams
 from resolab.store import find_finished_trials
 
 pytestmark = pytest.mark.usefixtures("hurried")

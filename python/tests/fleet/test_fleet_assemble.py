@@ -9,12 +9,12 @@ import pytest
 from pretended import KEEPING, PLAN, carry_out, programs_away, run_of, stand_in  # noqa: F401 - a fixture by its name
 from rich.console import Console
 
+from resolab.basics.errors import ConfigurationError
 from resolab.campaign import resume_campaign, run_campaign
-from resolab.errors import ConfigurationError
-from resolab.fleet.job import FleetRun
-from resolab.fleet.results.assemble import assemble
-from resolab.fleet.results.bundle import pack
-from resolab.fleet.vantage_run import read_vantage_plan
+from resolab.extras.fleet.job import FleetRun
+from resolab.extras.fleet.results.assemble import assemble
+from resolab.extras.fleet.results.bundle import pack
+from resolab.extras.fleet.vantage_run import read_vantage_plan
 from resolab.store import RunStatus, StopReason, build_tables, find_finished_trials, load_manifest, open_dataset
 from resolab.store.trials import read_trial
 

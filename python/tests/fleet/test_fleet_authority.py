@@ -10,10 +10,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from resolab.errors import ConfigurationError
-from resolab.fleet.invitation import Invitation, invite, read_invitation, withdraw
-from resolab.fleet.server.authority import OPERATOR, make_authority
-from resolab.fleet.server.folder import ServerFolder
+from resolab.basics.errors import ConfigurationError
+from resolab.extras.fleet.invitation import Invitation, invite, read_invitation, withdraw
+from resolab.extras.fleet.server.authority import OPERATOR, make_authority
+from resolab.extras.fleet.server.folder import ServerFolder
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

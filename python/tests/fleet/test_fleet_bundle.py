@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from pretended import KEEPING, PLAN, carry_out, changed, programs_away, run_of  # noqa: F401 - a fixture by its name
 
-from resolab.errors import ConfigurationError, StorageError
-from resolab.fleet.job import FleetRun
-from resolab.fleet.results import bundle
-from resolab.fleet.results.bundle import compute_sha256, pack, unpack
-from resolab.fleet.results.order_check import build_expected_block
+from resolab.basics.errors import ConfigurationError, StorageError
+from resolab.extras.fleet.job import FleetRun
+from resolab.extras.fleet.results import bundle
+from resolab.extras.fleet.results.bundle import compute_sha256, pack, unpack
+from resolab.extras.fleet.results.order_check import build_expected_block
 
 FIRST, LAST = "trials/b001-t000.jsonl", "trials/b001-t003.jsonl"
 KEYS = "key_logs/b001-t000.keys"

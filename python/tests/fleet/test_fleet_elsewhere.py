@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from resolab.basics.errors import ConfigurationError, ResolabError
 from resolab.cli.main import main
-from resolab.errors import ConfigurationError, ResolabError
-from resolab.fleet.connection import connect_agent, connect_operator
-from resolab.fleet.invitation import read_invitation
-from resolab.fleet.job import Job, encode
-from resolab.fleet.readiness import check_admission
-from resolab.fleet.server.folder import ServerFolder
-from resolab.fleet.server.process import find_program
-from resolab.fleet.transfer import AgentClient, done
+from resolab.extras.fleet.connection import connect_agent, connect_operator
+from resolab.extras.fleet.invitation import read_invitation
+from resolab.extras.fleet.job import Job, encode
+from resolab.extras.fleet.readiness import check_admission
+from resolab.extras.fleet.server.folder import ServerFolder
+from resolab.extras.fleet.server.process import find_program
+from resolab.extras.fleet.transfer import AgentClient, done
 
 PATIENCE_S = 60.0
 

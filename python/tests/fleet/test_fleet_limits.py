@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from resolab.errors import ConfigurationError
-from resolab.fleet.agent.limits import AgentLimits, read_limits, refusal
-from resolab.manners import HARD_CAPS
+from resolab.basics.errors import ConfigurationError
+from resolab.extras.fleet.agent.limits import AgentLimits, read_limits, refusal
 from resolab.plan import Plan, parse_plan
+from resolab.plan.manners import HARD_CAPS
 
 NOON = datetime(2026, 11, 25, 12, 0)
 LIVE = """

@@ -8,12 +8,12 @@ import pytest
 from fleet_world import a_world
 from pretended import programs_away, run_of
 
+from resolab.basics.errors import ConfigurationError, MachineError
 from resolab.cli import doctor
-from resolab.errors import ConfigurationError, MachineError
-from resolab.fleet import readiness
-from resolab.fleet.connection import connect_operator
-from resolab.fleet.invitation import withdraw
-from resolab.fleet.operations import FleetOperator
+from resolab.extras.fleet import readiness
+from resolab.extras.fleet.connection import connect_operator
+from resolab.extras.fleet.invitation import withdraw
+from resolab.extras.fleet.operations import FleetOperator
 
 __all__ = ["programs_away"]
 

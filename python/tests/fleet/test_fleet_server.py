@@ -17,16 +17,16 @@ import pytest
 from nats.aio.client import Client
 from nats.js.client import JetStreamContext
 
-from resolab.errors import ConfigurationError, MachineError
-from resolab.fleet.connection import connect_agent, connect_operator
-from resolab.fleet.invitation import Invitation, invite, read_invitation, withdraw
-from resolab.fleet.job import AgentState, Job, encode
-from resolab.fleet.operations import FleetOperator
-from resolab.fleet.server.folder import ServerFolder
-from resolab.fleet.server.process import find_pid
-from resolab.fleet.server.server import FleetServer, reload_server
-from resolab.fleet.server.streams import prepare_agent, prepare_streams
-from resolab.fleet.transfer import AgentClient, UnreachableError, done, format_store_name, not_now
+from resolab.basics.errors import ConfigurationError, MachineError
+from resolab.extras.fleet.connection import connect_agent, connect_operator
+from resolab.extras.fleet.invitation import Invitation, invite, read_invitation, withdraw
+from resolab.extras.fleet.job import AgentState, Job, encode
+from resolab.extras.fleet.operations import FleetOperator
+from resolab.extras.fleet.server.folder import ServerFolder
+from resolab.extras.fleet.server.process import find_pid
+from resolab.extras.fleet.server.server import FleetServer, reload_server
+from resolab.extras.fleet.server.streams import prepare_agent, prepare_streams
+from resolab.extras.fleet.transfer import AgentClient, UnreachableError, done, format_store_name, not_now
 
 PATIENCE_S = 60.0
 REFUSED_S = 0.7
@@ -490,7 +490,7 @@ def test_it_listens_at_the_loopback_alone(tmp_path: Path) -> None:
 OWNER = """
 import asyncio, sys
 from pathlib import Path
-from resolab.fleet.server.server import FleetServer
+from resolab.extras.fleet.server.server import FleetServer
 
 async def go():
     async with FleetServer(Path(sys.argv[1])) as server:

@@ -3,9 +3,9 @@
 import subprocess
 from pathlib import Path
 
-from resolab.fleet.server.config import agent_name, agent_publishes, format_inbox, nats_conf
-from resolab.fleet.server.folder import ServerFolder
-from resolab.fleet.server.process import find_program
+from resolab.extras.fleet.server.config import agent_name, agent_publishes, format_inbox, nats_conf
+from resolab.extras.fleet.server.folder import ServerFolder
+from resolab.extras.fleet.server.process import find_program
 
 
 def conf(*vantages: str, listen: str = "127.0.0.1", folder: Path = Path("/f")) -> str:

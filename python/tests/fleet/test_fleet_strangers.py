@@ -21,20 +21,20 @@ from nats.aio.client import Client
 from pretended import programs_away, run_of  # noqa: F401 - a fixture by its name
 from test_fleet_agent import begun, hurried  # noqa: F401 - a fixture by its name
 
+from resolab.basics.errors import MachineError
 from resolab.cli.fleet import runs
-from resolab.errors import MachineError
-from resolab.fleet import operations as operations_module
-from resolab.fleet.connection import connect_agent, connect_operator
-from resolab.fleet.invitation import read_invitation, withdraw
-from resolab.fleet.job import AgentState, FleetRun, Job, RunState
-from resolab.fleet.operations import FleetOperator, RunProgress, UnreadableState, VantageProgress
-from resolab.fleet.results import result_store
-from resolab.fleet.results.fetch import ResultFetcher
-from resolab.fleet.results.result_store import ResultStore, StoreUse
-from resolab.fleet.server import storage, streams
-from resolab.fleet.server.folder import StorageLimits
-from resolab.fleet.server.storage import StorageWatch
-from resolab.fleet.transfer import UnreachableError, format_digest, format_store_name
+from resolab.extras.fleet import operations as operations_module
+from resolab.extras.fleet.connection import connect_agent, connect_operator
+from resolab.extras.fleet.invitation import read_invitation, withdraw
+from resolab.extras.fleet.job import AgentState, FleetRun, Job, RunState
+from resolab.extras.fleet.operations import FleetOperator, RunProgress, UnreadableState, VantageProgress
+from resolab.extras.fleet.results import result_store
+from resolab.extras.fleet.results.fetch import ResultFetcher
+from resolab.extras.fleet.results.result_store import ResultStore, StoreUse
+from resolab.extras.fleet.server import storage, streams
+from resolab.extras.fleet.server.folder import StorageLimits
+from resolab.extras.fleet.server.storage import StorageWatch
+from resolab.extras.fleet.transfer import UnreachableError, format_digest, format_store_name
 
 pytestmark = pytest.mark.usefixtures("hurried")
 MB = 1_000_000

@@ -15,14 +15,14 @@ from fleet_world import a_world
 from pretended import programs_away, run_of  # noqa: F401 - a fixture by its name
 from test_fleet_agent import begun, fetched, hurried, state_of  # noqa: F401 - a fixture by its name
 
+from resolab.basics.errors import MachineError, UsageError
 from resolab.cli.fleet import agent
 from resolab.cli.fleet.agent import _prefix
 from resolab.cli.main import main
-from resolab.errors import MachineError, UsageError
-from resolab.fleet.agent.block_turns import BlockTurns
-from resolab.fleet.agent.spool import Spool
-from resolab.fleet.agent.worker_process import COMMAND, BlockTimeLimit, WorkerProcess
-from resolab.fleet.job import Job
+from resolab.extras.fleet.agent.block_turns import BlockTurns
+from resolab.extras.fleet.agent.spool import Spool
+from resolab.extras.fleet.agent.worker_process import COMMAND, BlockTimeLimit, WorkerProcess
+from resolab.extras.fleet.job import Job
 from resolab.store import find_finished_trials
 
 PROGRAM = Path(__file__).with_name("pretended.py")
@@ -258,8 +258,8 @@ def test_a_worker_that_outlives_its_agent_ends_its_block_within_the_turn(tmp_pat
 import asyncio, pathlib, sys
 sys.path.insert(0, {str(PROGRAM.parent)!r})
 from test_fleet_turns import PATIENT, never, worker_of
-from resolab.fleet.agent.block_turns import BlockTurns
-from resolab.fleet.job import Job
+from resolab.extras.fleet.agent.block_turns import BlockTurns
+from resolab.extras.fleet.job import Job
 async def agent():
     folder = pathlib.Path({str(tmp_path)!r})
     turns = BlockTurns(folder / "turns")

@@ -13,8 +13,8 @@ import msgspec
 import pytest
 from pretended import KEEPING, PLAN, changed, programs_away, run_of  # noqa: F401 - a fixture by its name
 
-from resolab.fleet.agent.spool import Spool
-from resolab.fleet.job import FleetRun
+from resolab.extras.fleet.agent.spool import Spool
+from resolab.extras.fleet.job import FleetRun
 from resolab.store import find_finished_trials, load_manifest
 
 PROGRAM = Path(__file__).with_name("pretended.py")

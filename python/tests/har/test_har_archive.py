@@ -10,9 +10,9 @@ import msgspec
 import pytest
 from haralyzer import HarEntry, HarParser
 
+from resolab.basics.records import EdgeRequestRecord, PageFailure, PageLoadRecord, Record, ResourceRecord
 from resolab.cli.main import main
-from resolab.har import archive
-from resolab.records import EdgeRequestRecord, PageFailure, PageLoadRecord, Record, ResourceRecord
+from resolab.store.har import archive
 
 sys.path.insert(0, str(Path(__file__).parent))
 from recorded_trial import START_UNIX_MS, page_load, records, trial

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resolab.har.timings import compute_timings, total_ms
-from resolab.records import ResourceRecord
+from resolab.basics.records import ResourceRecord
+from resolab.store.har.timings import compute_timings, total_ms
 
 
 def request(**instants: float | None) -> ResourceRecord:

@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from resolab.internet import BoxLayout, compose
+from resolab.extras.internet import BoxLayout, compose
 
 PAGES = ("calibre-2020-07", "google-2018-11")
 

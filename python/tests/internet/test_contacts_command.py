@@ -9,9 +9,9 @@ import pytest
 from live_dataset import make_live_dataset
 from made_box import a_layout
 
+from resolab.basics.records import EdgeRequestRecord, HttpVersion, InternetFlow
 from resolab.cli.main import main
-from resolab.internet.contact_check.timed_counter import TimedContactCounter
-from resolab.records import EdgeRequestRecord, HttpVersion, InternetFlow
+from resolab.extras.internet.contact_check.timed_counter import TimedContactCounter
 
 SITE = a_layout().sites[0]
 HOST = SITE.origins[0].host

@@ -3,11 +3,11 @@
 import pytest
 from made_box import a_layout
 
-from resolab.internet.contact_check import hold
-from resolab.internet.contact_check.box_contacts import BoxContacts, ContactFlow, OptOutListing, SiteRequests
-from resolab.internet.contact_check.contact_counts import EVERY_SITE, CapVerdict, find_most_within
-from resolab.internet.contact_check.named_addresses import ContactNaming
-from resolab.manners import HARD_CAPS, PlannedContacts, contacts
+from resolab.extras.internet.contact_check import hold
+from resolab.extras.internet.contact_check.box_contacts import BoxContacts, ContactFlow, OptOutListing, SiteRequests
+from resolab.extras.internet.contact_check.contact_counts import EVERY_SITE, CapVerdict, find_most_within
+from resolab.extras.internet.contact_check.named_addresses import ContactNaming
+from resolab.plan.manners import HARD_CAPS, PlannedContacts, contacts
 
 SECOND_NS = 1_000_000_000
 HOUR_NS = 3_600 * SECOND_NS

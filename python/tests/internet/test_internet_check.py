@@ -3,10 +3,18 @@
 import pytest
 from made_box import a_layout
 
-from resolab.errors import ConfigurationError
-from resolab.internet.check import check
-from resolab.internet.recursion import RecursionLog, RecursionQuery, read_recursion
-from resolab.records import Bootstrap, CacheState, ConnectionState, DnsTransport, Failure, QueryPurpose, QueryRecord
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import (
+    Bootstrap,
+    CacheState,
+    ConnectionState,
+    DnsTransport,
+    Failure,
+    QueryPurpose,
+    QueryRecord,
+)
+from resolab.extras.internet.check import check
+from resolab.extras.internet.recursion import RecursionLog, RecursionQuery, read_recursion
 
 NAME, RESOLVER = "h0.s0-calibre-2020-07.test.", "198.18.3.1"
 START_NS, MS = 1_000_000_000, 1_000_000

@@ -9,11 +9,11 @@ import dns.zone
 import pytest
 from made_box import a_layout
 
-from resolab.internet.edges import configure_edges
-from resolab.internet.exchange_config import exchange_configuration
-from resolab.internet.layout import list_names
-from resolab.internet.servers import authoritative, recursive
-from resolab.internet.zones import root_hints, zone_file
+from resolab.extras.internet.edges import configure_edges
+from resolab.extras.internet.exchange_config import exchange_configuration
+from resolab.extras.internet.layout import list_names
+from resolab.extras.internet.servers import authoritative, recursive
+from resolab.extras.internet.zones import root_hints, zone_file
 
 FOLDER = Path("/nowhere")
 

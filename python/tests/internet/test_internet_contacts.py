@@ -4,8 +4,8 @@ import json
 
 from made_box import a_layout
 
-from resolab.internet.contacts import ContactCounter
-from resolab.records import EdgeRequestRecord, HttpVersion, InternetFlow
+from resolab.basics.records import EdgeRequestRecord, HttpVersion, InternetFlow
+from resolab.extras.internet.contacts import ContactCounter
 
 
 def a_request(host, path, received_ns, status=200):

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from resolab.internet.box import INSIDE
+from resolab.extras.internet.box import INSIDE
 
 QUESTION = b"\x03WwW\x04Page\x04test\x00\x00\x1c\x00\x01"
 

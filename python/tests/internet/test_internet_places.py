@@ -9,21 +9,21 @@ import pytest
 from made_box import PAGES, a_layout
 from test_internet_check import MS, START_NS, a_look_up
 
+from resolab.basics.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath, TrialRecord
 from resolab.cli.main import main
-from resolab.internet import BoxLayout, RecursionLog, compose, folders_below, new_folder_below
-from resolab.internet.check import CheckedLookUp, MissingTruth, judge_look_up
-from resolab.internet.dataset import read_look_ups_at
-from resolab.internet.edges import configure_edges
-from resolab.internet.exchange_config import exchange_configuration
-from resolab.internet.place_comparison import DifferenceAgreement, compare_places
-from resolab.internet.places import map_to_paper, places
-from resolab.internet.recursion import RecursionQuery
-from resolab.internet.servers import recursive
-from resolab.internet.standard import ONE_WAY_MS, make_address
-from resolab.internet.truth import ResolverKnowledge, truth
+from resolab.extras.internet import BoxLayout, RecursionLog, compose, folders_below, new_folder_below
+from resolab.extras.internet.check import CheckedLookUp, MissingTruth, judge_look_up
+from resolab.extras.internet.dataset import read_look_ups_at
+from resolab.extras.internet.edges import configure_edges
+from resolab.extras.internet.exchange_config import exchange_configuration
+from resolab.extras.internet.place_comparison import DifferenceAgreement, compare_places
+from resolab.extras.internet.places import map_to_paper, places
+from resolab.extras.internet.recursion import RecursionQuery
+from resolab.extras.internet.servers import recursive
+from resolab.extras.internet.standard import ONE_WAY_MS, make_address
+from resolab.extras.internet.truth import ResolverKnowledge, truth
 from resolab.plan import load_plan
 from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath, TrialRecord
 from resolab.stats import CLUSTERS_NEEDED
 from resolab.studies.h20.paper_numbers import FOLLOW_UP, PING_MS
 from resolab.studies.printed_places import PrintedDifference

@@ -3,8 +3,9 @@
 import pytest
 from made_box import a_layout
 
-from resolab.errors import ConfigurationError
-from resolab.internet.truth import (
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import DnsTransport
+from resolab.extras.internet.truth import (
     ResolverKnowledge,
     compute_truth_of_servers,
     every_truth,
@@ -14,7 +15,6 @@ from resolab.internet.truth import (
     servers_asked,
     truth,
 )
-from resolab.records import DnsTransport
 
 CALIBRE_EXTRA_MS = 4.347
 """Of its document's host, in its page model."""

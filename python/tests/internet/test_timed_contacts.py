@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from made_box import a_layout
 
-from resolab.errors import ConfigurationError
-from resolab.internet.contact_check import count_from_now, read_contacts
-from resolab.internet.contact_check.timed_counter import TimedContactCounter
-from resolab.internet.contacts import ContactCounter
-from resolab.records import DnsTransport, EdgeQueryRecord, EdgeRequestRecord, HttpVersion, InternetFlow
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import DnsTransport, EdgeQueryRecord, EdgeRequestRecord, HttpVersion, InternetFlow
+from resolab.extras.internet.contact_check import count_from_now, read_contacts
+from resolab.extras.internet.contact_check.timed_counter import TimedContactCounter
+from resolab.extras.internet.contacts import ContactCounter
 
 HOST = "h0.s0-calibre-2020-07.test"
 SECOND_NS = 1_000_000_000

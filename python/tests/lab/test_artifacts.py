@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from resolab.errors import MachineError, StorageError
+from resolab.basics.errors import MachineError, StorageError
 from resolab.lab.artifacts import NO_FILES, NOTHING_KEPT, KeptFolders, TrialFileKeeper
 
 

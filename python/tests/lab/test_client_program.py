@@ -9,13 +9,8 @@ from typing import Any
 
 import pytest
 
-from resolab import engine
-from resolab.engine import GatewaySettings
-from resolab.errors import DeadlineError
-from resolab.lab import layout
-from resolab.lab.client_program import ClientProgramSlot
-from resolab.plan import Condition
-from resolab.records import (
+from resolab.basics.errors import DeadlineError
+from resolab.basics.records import (
     AnswerPush,
     ConnectionSharing,
     ConnectionState,
@@ -28,6 +23,10 @@ from resolab.records import (
     ResolverPath,
     TrialFlag,
 )
+from resolab.lab import engine, layout
+from resolab.lab.client_program import ClientProgramSlot
+from resolab.lab.engine import GatewaySettings
+from resolab.plan import Condition
 
 NATIVE = Condition(
     page="example", profile="fiber", dns_transport=DnsTransport.DOH3, http_version=HttpVersion.H3,

@@ -5,12 +5,12 @@ import ipaddress
 import msgspec
 import pytest
 
+from resolab.basics.records import FarNetwork
 from resolab.lab.distance import longest_rtt_ms, move_page, move_resolver, page_rtt_ms, resolver_rtt_ms
 from resolab.lab.layout import PageOrigin, PageSite
 from resolab.lab.sites import assign_sites
 from resolab.plan import Corpus, PageDistances
 from resolab.plan.pages.serving import Serving
-from resolab.records import FarNetwork
 
 CORPUS = Corpus.from_project()
 

@@ -8,12 +8,7 @@ import msgspec
 import pytest
 from made_loads import CONDITION, HOST, ORIGIN, OTHER, SITE
 
-from resolab.lab import layout
-from resolab.lab.edge_state import AppliedEdgeState
-from resolab.lab.layout import EVERY_PAGES_NAME, PageSite
-from resolab.plan import RESOLVER_NAME
-from resolab.plan.pages.serving import Serving
-from resolab.records import (
+from resolab.basics.records import (
     BrowserKind,
     ConnectionSharing,
     ConnectionState,
@@ -22,6 +17,11 @@ from resolab.records import (
     ResolverCache,
     TicketPolicy,
 )
+from resolab.lab import layout
+from resolab.lab.edge_state import AppliedEdgeState
+from resolab.lab.layout import EVERY_PAGES_NAME, PageSite
+from resolab.plan import RESOLVER_NAME
+from resolab.plan.pages.serving import Serving
 
 WARM = replace(CONDITION, dns_connection_state=ConnectionState.WARM)
 FIREFOX = replace(CONDITION, browser=BrowserKind.FIREFOX)

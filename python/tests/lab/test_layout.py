@@ -6,13 +6,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from resolab.basics.records import DnsTransport, KeyExchangeGroup
 from resolab.lab import layout
 from resolab.lab.layout import Http3Offer, PageOrigin, PageSite
 from resolab.lab.sites import assign_sites
 from resolab.plan import Corpus, EdgeSettings, PageCertificates
 from resolab.plan.pages.page_file import ADDRESSES_LIMIT
 from resolab.plan.pages.serving import Serving
-from resolab.records import DnsTransport, KeyExchangeGroup
 
 CORPUS = Corpus.from_project()
 

@@ -1,6 +1,6 @@
 """Made-up queries of our own client."""
 
-from resolab.records import Bootstrap, ConnectionState, DnsTransport, QueryPurpose, QueryRecord
+from resolab.basics.records import Bootstrap, ConnectionState, DnsTransport, QueryPurpose, QueryRecord
 
 
 def query(

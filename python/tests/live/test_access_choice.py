@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
-from resolab.live.network_access import MachineFacts, PortState, SystemResolver, choose_access
-from resolab.live.network_access.access import NetworkAccess, build_access
-from resolab.live.network_access.facts import list_stub_addresses
-from resolab.records import LiveWay, RelayReadyRecord
+from resolab.basics.records import LiveWay, RelayReadyRecord
+from resolab.trials.live.network_access import MachineFacts, PortState, SystemResolver, choose_access
+from resolab.trials.live.network_access.access import NetworkAccess, build_access
+from resolab.trials.live.network_access.facts import list_stub_addresses
 
 BEST = MachineFacts(
     is_root=False, core="/opt/resolab-core", own_view=True, port_53=PortState.FREE, stub_address="127.64.1.2",

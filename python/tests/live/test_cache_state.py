@@ -3,8 +3,8 @@
 import pytest
 from live_queries import query
 
-from resolab.live.cache_state import QueryHistory
-from resolab.records import CacheState
+from resolab.basics.records import CacheState
+from resolab.trials.live.cache_state import QueryHistory
 
 FIRST, WITHIN, AFTER = CacheState.FIRST_ASKED, CacheState.WITHIN_TTL, CacheState.AFTER_TTL
 

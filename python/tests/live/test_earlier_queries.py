@@ -8,8 +8,7 @@ import msgspec
 import pytest
 from live_queries import query
 
-from resolab.live.earlier_queries import read_earlier_queries
-from resolab.records import (
+from resolab.basics.records import (
     FORMAT_VERSION,
     BrowserKind,
     CacheState,
@@ -21,6 +20,7 @@ from resolab.records import (
     TrialRecord,
 )
 from resolab.store import TrialWriter, create_dataset_folder
+from resolab.trials.live.earlier_queries import read_earlier_queries
 
 LATER = query(5_000, 3_600)
 

@@ -1,6 +1,6 @@
 """Which resolver the machine asks, from its files."""
 
-from resolab.live.network_access import SystemResolver, read_system_resolver
+from resolab.trials.live.network_access import SystemResolver, read_system_resolver
 
 
 def written(folder, name, text):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from live_queries import query
 
-from resolab.live.own_client import QueryCollector, why_fewer
+from resolab.trials.live.own_client import QueryCollector, why_fewer
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,8 @@ from typing import Any
 import pytest
 from live_queries import query
 
-from resolab.browser import LoadRequest, LoadResult, NetworkRequest, Overhead, PageLoad, PageTimings
-from resolab.errors import MachineError
-from resolab.live import LiveBed, bed, browsers, resolver_addresses, trial
-from resolab.plan import Plan, parse_plan
-from resolab.plan.corpus import Corpus
-from resolab.records import (
+from resolab.basics.errors import MachineError
+from resolab.basics.records import (
     BrowserKind,
     CacheState,
     LiveTrialRecord,
@@ -23,6 +19,10 @@ from resolab.records import (
     QueryRecord,
     ResourceRecord,
 )
+from resolab.browser import LoadRequest, LoadResult, NetworkRequest, Overhead, PageLoad, PageTimings
+from resolab.plan import Plan, parse_plan
+from resolab.plan.corpus import Corpus
+from resolab.trials.live import LiveBed, bed, browsers, resolver_addresses, trial
 from resolab.trials.trial_result import TrialResult
 
 TEXT = """

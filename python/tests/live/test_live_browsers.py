@@ -8,13 +8,20 @@ from typing import Any
 
 import pytest
 
+from resolab.basics.records import BrowserKind, DnsTransport, HandshakeMode, HttpVersion, ResolverPath
 from resolab.browser import BrowserSettings
 from resolab.browser.chromium.flags import command_line
 from resolab.browser.firefox.preferences import preferences
-from resolab.live.browsers import FEWEST, MOST, LiveBrowsers, build_settings, choose_browser_way, processes_at_a_time
-from resolab.live.resolver_addresses import ResolverRoute
 from resolab.plan import Condition
-from resolab.records import BrowserKind, DnsTransport, HandshakeMode, HttpVersion, ResolverPath
+from resolab.trials.live.browsers import (
+    FEWEST,
+    MOST,
+    LiveBrowsers,
+    build_settings,
+    choose_browser_way,
+    processes_at_a_time,
+)
+from resolab.trials.live.resolver_addresses import ResolverRoute
 
 CONDITION = Condition(
     page="a_test", profile="live", dns_transport=DnsTransport.DOUDP, http_version=HttpVersion.ANY,

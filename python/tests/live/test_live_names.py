@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import BrowserKind, DnsTransport
 from resolab.browser import NetworkRequest, PageLoad
-from resolab.errors import ConfigurationError
-from resolab.live.authority import further_authority
-from resolab.live.names import list_names, list_servers, look_up_spans, look_ups_expected, metadata_url
-from resolab.live.user_agents import user_agent, version_number
-from resolab.records import BrowserKind, DnsTransport
+from resolab.trials.live.authority import further_authority
+from resolab.trials.live.names import list_names, list_servers, look_up_spans, look_ups_expected, metadata_url
+from resolab.trials.live.user_agents import user_agent, version_number
 
 
 def request(url: str, address: str | None = None, *, from_cache: bool = False) -> NetworkRequest:

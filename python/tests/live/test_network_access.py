@@ -13,10 +13,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from resolab.engine import CoreProcess, find_core
-from resolab.live.network_access import choose_access, open_access, read_facts
-from resolab.live.network_access.facts import MachineFacts, PortState
-from resolab.records import LiveWay, StubReadyRecord
+from resolab.basics.records import LiveWay, StubReadyRecord
+from resolab.lab.engine import CoreProcess, find_core
+from resolab.trials.live.network_access import choose_access, open_access, read_facts
+from resolab.trials.live.network_access.facts import MachineFacts, PortState
 
 NOBODY = 65534
 A_QUESTION = b"\0\1"
@@ -128,9 +128,7 @@ def test_an_ordinary_user_is_told_the_command_and_it_helps(tmp_path_factory, cap
         pytest.skip("NO CAPABILITY SET: only root can, with setcap")
     if capable:
         subprocess.run(["setcap", "cap_net_bind_service+ep", core], check=True)
-    code = (
-        "import msgspec; from resolab.live.network_access import *; print(msgspec.json.encode(read_facts()).decode())"
-    )
+    code = "import msgspec; from resolab.trials.live.network_access import *; print(msgspec.json.encode(read_facts()).decode())"
     ended = as_nobody(code, core, folder)
     assert ended.returncode == 0, ended.stderr
     facts = msgspec.json.decode(ended.stdout, type=MachineFacts)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from resolab.live.resolver_addresses import reach
+from resolab.basics.records import DnsTransport
 from resolab.plan.live import Endpoint, LiveResolver
-from resolab.records import DnsTransport
+from resolab.trials.live.resolver_addresses import reach
 
 RESOLVERS = {
     "local": LiveResolver("local", {DnsTransport.DOUDP: Endpoint("system", "", 53)}),

@@ -4,8 +4,8 @@ from dataclasses import asdict, fields, replace
 
 import pytest
 
-from resolab.errors import ConfigurationError
-from resolab.manners import HARD_CAPS, QUERIES_PER_LOAD, Caps
+from resolab.basics.errors import ConfigurationError
+from resolab.plan.manners import HARD_CAPS, QUERIES_PER_LOAD, Caps
 
 
 def test_a_plan_lowers_a_cap() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from resolab.errors import ConfigurationError
-from resolab.manners import (
+from resolab.basics.errors import ConfigurationError
+from resolab.plan.manners import (
     HARD_CAPS,
     ContactReason,
     PlannedContacts,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resolab.errors import ConfigurationError, StorageError
-from resolab.manners import (
+from resolab.basics.errors import ConfigurationError, StorageError
+from resolab.plan.manners import (
     HARD_CAPS,
     Caps,
     ContactRefusal,
@@ -24,7 +24,7 @@ from resolab.manners import (
     state_folder,
     stop_sign_of_load,
 )
-from resolab.manners.ledger_file import LEDGER
+from resolab.plan.manners.ledger_file import LEDGER
 
 T0 = 1_790_000_000.0
 HOUR, DAY = 3_600.0, 86_400.0

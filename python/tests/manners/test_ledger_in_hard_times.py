@@ -20,11 +20,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from resolab.errors import StorageError
-from resolab.manners import HARD_CAPS, Caps, ContactRefusal, Ledger, my_turn, stop_sign_of_load
-from resolab.manners.ledger_file import LEDGER
-from resolab.manners.legacy_ledger import FORMER_LEDGER
-from resolab.manners.stop import LEFT_ALONE_AT_MOST_S
+from resolab.basics.errors import StorageError
+from resolab.plan.manners import HARD_CAPS, Caps, ContactRefusal, Ledger, my_turn, stop_sign_of_load
+from resolab.plan.manners.ledger_file import LEDGER
+from resolab.plan.manners.legacy_ledger import FORMER_LEDGER
+from resolab.plan.manners.stop import LEFT_ALONE_AT_MOST_S
 
 T0 = 1_790_000_000.0
 HOUR = 3_600.0
@@ -251,7 +251,7 @@ def test_what_a_former_version_notes_beside_a_run_is_seen_by_the_run(tmp_path: P
 
 def test_a_ledger_is_opened_by_starts_of_which_each_is_a_program(tmp_path: Path) -> None:
     words = (
-        "import sys; from pathlib import Path; from resolab.manners import Ledger; "
+        "import sys; from pathlib import Path; from resolab.plan.manners import Ledger; "
         "Ledger.open(Path(sys.argv[1]), run='x', now_s=0.0).note(0.0, site='a.test')"
     )
     started = [subprocess.Popen([sys.executable, "-c", words, str(tmp_path)]) for _ in range(4)]

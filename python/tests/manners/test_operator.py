@@ -3,8 +3,8 @@
 import pytest
 
 import resolab
-from resolab.errors import ConfigurationError
-from resolab.manners import check_operator, user_agent_suffix
+from resolab.basics.errors import ConfigurationError
+from resolab.plan.manners import check_operator, user_agent_suffix
 
 
 def test_the_suffix_names_program_and_operator() -> None:

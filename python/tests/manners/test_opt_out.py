@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from resolab.errors import ConfigurationError, MachineError
-from resolab.manners import NOBODY, OptOut, fetch_opt_out
+from resolab.basics.errors import ConfigurationError, MachineError
+from resolab.plan.manners import NOBODY, OptOut, fetch_opt_out
 
 LIST = """# asked by mail
 Shop.Test   # all of it

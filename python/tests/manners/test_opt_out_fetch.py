@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from resolab.errors import ConfigurationError, MachineError
-from resolab.manners import fetch_opt_out, opt_out_fetch
+from resolab.basics.errors import ConfigurationError, MachineError
+from resolab.plan.manners import fetch_opt_out, opt_out_fetch
 
 sys.path.append(str(Path(__file__).parents[1] / "browser"))
 from authority import Authority

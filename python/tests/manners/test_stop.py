@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from recorded_queries import recorded
 
-from resolab.manners import (
+from resolab.plan.manners import (
     OptOut,
     StopReason,
     retry_after_s,
@@ -14,7 +14,7 @@ from resolab.manners import (
     stop_sign_of_load,
     stop_sign_of_query,
 )
-from resolab.manners.stop import LEFT_ALONE_AT_MOST_S
+from resolab.plan.manners.stop import LEFT_ALONE_AT_MOST_S
 
 NOW = 1_790_000_000.0
 

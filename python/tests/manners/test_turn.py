@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from resolab.manners import Caps, ContactRefusal, Ledger, OptOut, StopReason, StopSign, Turn, my_turn, pause
+from resolab.plan.manners import Caps, ContactRefusal, Ledger, OptOut, StopReason, StopSign, Turn, my_turn, pause
 
 T0 = 1_790_000_000.0
 CAPS = Caps(
@@ -20,7 +20,7 @@ CAPS = Caps(
 HOLD = """
 import asyncio, sys
 from pathlib import Path
-from resolab.manners import HARD_CAPS, Ledger, my_turn
+from resolab.plan.manners import HARD_CAPS, Ledger, my_turn
 
 async def hold():
     ledger = Ledger.open(Path(sys.argv[1]), HARD_CAPS, run="other", now_s=0.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.pages.facts import count_facts, depths
 from resolab.pages.file import model_text, read_model
 from resolab.pages.model import Discovery, Evidence, Host, Kind, Loss, PageModel, Resource, Source

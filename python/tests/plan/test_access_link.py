@@ -1,5 +1,5 @@
+from resolab.basics.records import DirectionProfile, LinkProfile
 from resolab.plan import access_rtt_ms
-from resolab.records import DirectionProfile, LinkProfile
 
 
 def test_the_round_trip_is_both_delays_which_may_differ() -> None:

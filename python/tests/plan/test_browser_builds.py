@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import BrowserKind
 from resolab.plan import Corpus, Plan, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import BrowserKind
 
 BASE = Path("/builds")
 BUILDS = """

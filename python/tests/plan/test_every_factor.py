@@ -7,6 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from resolab.basics.protocols.closed_form import PAGE_HANDSHAKES
+from resolab.basics.records import BrowserKind, BrowserPreset, HttpVersion, TrialRecord
 from resolab.browser.drivers import MAKERS
 from resolab.browser.find import VERSION_OF
 from resolab.browser.presets import find_presets
@@ -14,9 +16,7 @@ from resolab.campaign.expectation import COSTS
 from resolab.lab.offers import OFFERS, POLICIES
 from resolab.plan.condition import DECLARED
 from resolab.plan.factors import EVERY_FACTOR, FACTORS, NAMED_ORDER, OPTIONAL_FACTORS, applies
-from resolab.plots.style import HANDSHAKE_MARKERS
-from resolab.protocols.closed_form import PAGE_HANDSHAKES
-from resolab.records import BrowserKind, BrowserPreset, HttpVersion, TrialRecord
+from resolab.report.plots.style import HANDSHAKE_MARKERS
 
 PROJECT = Path(__file__).resolve().parents[3]
 ROW = re.compile(r"^\| `(?:factors\.)?(\w+)(?:\.TRANSPORT)?` \| (.*)$", re.MULTILINE)

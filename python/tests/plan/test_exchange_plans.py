@@ -2,10 +2,10 @@
 
 import pytest
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import ConnectionState, HandshakeMode, QuestionPacking, TrialKind
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.kind import list_written_levels
-from resolab.records import ConnectionState, HandshakeMode, QuestionPacking, TrialKind
 
 TEXT = """
 name = "p"

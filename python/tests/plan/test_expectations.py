@@ -2,7 +2,7 @@
 
 import pytest
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.plan import Corpus, Plan, StopRule, parse_plan
 from resolab.plan.expectation import ExpectationKind
 

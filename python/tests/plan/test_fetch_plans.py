@@ -2,11 +2,11 @@
 
 import pytest
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import HandshakeMode
 from resolab.plan import Corpus, Plan, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.plan.factors import applies
-from resolab.records import HandshakeMode
 
 PLAN = PROJECT_ROOT / "plans" / "name-and-page.toml"
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import ConnectionSharing, PageSpeculation, ResolverPath
 from resolab.plan import Corpus, Plan, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import ConnectionSharing, PageSpeculation, ResolverPath
 
 PLAN = """
 name = "gateway"

@@ -3,10 +3,10 @@
 import pytest
 from test_plan_load import TEXT
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import KeyExchangeGroup
 from resolab.plan import KeyExchange, parse_plan
 from resolab.plan.schema import plan_schema
-from resolab.records import KeyExchangeGroup
 
 BARE = TEXT[: TEXT.index("[limits]")]
 

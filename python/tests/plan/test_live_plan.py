@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from test_plan_load import TEXT as LAB_TEXT
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import DnsTransport, HttpVersion, ResolverPath
 from resolab.plan import Plan, block_order, parse_plan, pool_pages
 from resolab.plan.corpus import Corpus
-from resolab.records import DnsTransport, HttpVersion, ResolverPath
 
 TEXT = """
 name = "live"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.plan import Corpus, Plan, load_plan, parse_plan
 from resolab.plan.pages.own_pages import is_model, is_path, own_pages, read_page_name
 

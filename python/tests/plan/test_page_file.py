@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.plan.pages.page_file import read_pages
 from resolab.plan.pages.serving import ORDINARY, Serving
 

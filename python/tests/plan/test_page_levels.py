@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.pages.file import read_model
 from resolab.pages.generated import generate
 from resolab.plan import Corpus, PageCertificates, Plan, load_plan, parse_plan

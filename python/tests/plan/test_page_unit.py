@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_dataset import PLAN_TEXT, make_plan
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.plan import (
     Plan,
     block_order,

@@ -3,12 +3,12 @@
 import pytest
 from test_plan_factors import BASELINE, FACTORS, HEAD, PATHS, exclusion_of, problem_of
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import BrowserPreset, DohMethod, NameResolution, ResolverCache
 from resolab.browser.presets import find_presets
-from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, DecisionCriterion, Plan, StopRule, StopSettings, block_order, parse_plan
 from resolab.plan.browser_builds import STOCK_BROWSERS
 from resolab.plan.factors import list_allowed_words
-from resolab.records import BrowserPreset, DohMethod, NameResolution, ResolverCache
 
 TOP = HEAD + FACTORS.replace('["full"]', '["full", "zero_rtt"]')
 REPEAT = '[[repeat]]\ndns_transport = ["doudp"]\nrequested_handshake_mode = ["full"]\n'

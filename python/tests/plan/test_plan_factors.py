@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from resolab.errors import ConfigurationError
-from resolab.installation import project_root
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.installation import project_root
+from resolab.basics.records import BrowserKind, ConnectionState, DohMethod, HandshakeMode, HttpVersion, ResolverPath
 from resolab.plan import Plan, load_plan, parse_plan
 from resolab.plan.corpus import Corpus
 from resolab.plan.factors import (
@@ -17,7 +18,6 @@ from resolab.plan.factors import (
     list_differing_factors,
 )
 from resolab.plan.support import impossible
-from resolab.records import BrowserKind, ConnectionState, DohMethod, HandshakeMode, HttpVersion, ResolverPath
 
 HEAD = """
 name = "n"

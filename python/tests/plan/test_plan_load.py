@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import DnsTransport, HandshakeMode, ResolverPath
 from resolab.plan import Baseline, Corpus, load_plan, parse_plan
-from resolab.records import DnsTransport, HandshakeMode, ResolverPath
 
 ROOT = Path(__file__).parents[3]
 TEXT = """

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from test_plan_load import TEXT
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.plan import Analysis, Estimand, OutcomeName, Plan, parse_plan
 from resolab.plan.schema import plan_schema
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import DnsTransport, HandshakeMode, ResolverPath, TrialKind
+from resolab.basics.servers.template import PLACEHOLDER, fill_template
 from resolab.lab.software.rack import list_words
 from resolab.plan import Corpus, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
@@ -13,8 +15,6 @@ from resolab.plan.software import CacheBefore
 from resolab.plan.software.known import TEMPLATES, read_configuration
 from resolab.plan.software.rules import find_impossible
 from resolab.plan.software.table import PLACEHOLDERS
-from resolab.records import DnsTransport, HandshakeMode, ResolverPath, TrialKind
-from resolab.servers.template import PLACEHOLDER, fill_template
 
 EXCHANGE = """
 name = "own"

@@ -3,7 +3,7 @@
 import pytest
 from synthetic_dataset import make_plan
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.plan import block_order, stream_seed
 from resolab.plan.live.vantage import move_to_vantage, place_at
 from resolab.plan.model import HIGHEST_SEED

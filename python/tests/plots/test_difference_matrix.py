@@ -2,10 +2,10 @@ import math
 
 import pytest
 
-from resolab.plots.amortisation import count_text
-from resolab.plots.difference_cdfs import DifferenceCurve, SharePoint, reach_ms
-from resolab.plots.difference_matrix import MatrixCell, choose_band, draw_difference_matrix
-from resolab.plots.style import house_style
+from resolab.report.plots.amortisation import count_text
+from resolab.report.plots.difference_cdfs import DifferenceCurve, SharePoint, reach_ms
+from resolab.report.plots.difference_matrix import MatrixCell, choose_band, draw_difference_matrix
+from resolab.report.plots.style import house_style
 from resolab.stats import Estimate, Method
 
 

@@ -13,7 +13,7 @@ from matplotlib.colors import rgb_to_hsv, to_rgb
 from matplotlib.text import Text
 from PIL import Image
 
-from resolab.plots import (
+from resolab.report.plots import (
     DifferenceRow,
     Drawing,
     ExchangeSeries,
@@ -23,8 +23,8 @@ from resolab.plots import (
     draw_heat_map,
     save_drawing,
 )
-from resolab.plots.cdf import CdfAxis, Curve, draw_cdfs, transport_look
-from resolab.plots.style import DIVERGING, TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style
+from resolab.report.plots.cdf import CdfAxis, Curve, draw_cdfs, transport_look
+from resolab.report.plots.style import DIVERGING, TRANSPORT_COLOURS, TRANSPORT_DASHES, house_style
 from resolab.stats import Estimate, Method, Sample, median, relative_change
 
 RNG = np.random.default_rng(1)

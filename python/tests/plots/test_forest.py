@@ -8,9 +8,9 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from resolab.plots import ForestGroup, ForestLine, ForestMark, ForestWords, Verdict, draw_forest, save_drawing
-from resolab.plots.forest_layout import NARROW_INCH, WIDE_INCH, axis_limits
-from resolab.plots.verdicts import VERDICT_LOOKS
+from resolab.report.plots import ForestGroup, ForestLine, ForestMark, ForestWords, Verdict, draw_forest, save_drawing
+from resolab.report.plots.forest_layout import NARROW_INCH, WIDE_INCH, axis_limits
+from resolab.report.plots.verdicts import VERDICT_LOOKS
 from resolab.stats import Estimate, Method
 
 WORDS = ForestWords("paired difference of PLT, ms", "DoUDP + H3 full", ("ms [interval]", "n"))

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from resolab.plots.response_times import ResponseLine, draw_response_times
-from resolab.plots.style import house_style
+from resolab.report.plots.response_times import ResponseLine, draw_response_times
+from resolab.report.plots.style import house_style
 from resolab.stats import Estimate, Method
 
 

@@ -10,8 +10,8 @@ from fontTools import subset
 from fontTools.ttLib import TTFont
 from matplotlib.figure import Figure
 
-from resolab.plots import Drawing, save_drawing
-from resolab.plots.pdf_fonts import drop_layout_tables
+from resolab.report.plots import Drawing, save_drawing
+from resolab.report.plots.pdf_fonts import drop_layout_tables
 
 
 def fonts_in(pdf: bytes) -> list[TTFont]:

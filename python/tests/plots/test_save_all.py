@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from resolab.plots import Drawing, save_drawing, save_drawings
+from resolab.report.plots import Drawing, save_drawing, save_drawings
 
 
 def drawing(name: str, panels: int) -> Drawing:

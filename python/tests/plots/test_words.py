@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from resolab.plots import combination_label, estimate_text, interval_text, number_text
+from resolab.report.plots import combination_label, estimate_text, interval_text, number_text
 from resolab.stats import Sample, median
 
 LIMIT = [30_000.0] * 4

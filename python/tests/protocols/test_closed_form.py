@@ -1,6 +1,6 @@
 import pytest
 
-from resolab.protocols import (
+from resolab.basics.protocols import (
     cold_exchange_round_trips,
     express_in_round_trips,
     page_handshake_round_trips,

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from resolab.plan import Corpus
-from resolab.protocols import (
+from resolab.basics.protocols import (
     DNS_TRANSPORTS,
     ExchangeSizes,
     cold_exchange_flights,
@@ -16,8 +15,9 @@ from resolab.protocols import (
     exchange_time_ms,
     has_handshake,
 )
-from resolab.protocols.cold_exchange import Flight
-from resolab.records import DirectionProfile, LinkProfile
+from resolab.basics.protocols.cold_exchange import Flight
+from resolab.basics.records import DirectionProfile, LinkProfile
+from resolab.plan import Corpus
 
 MODES = ("full", "resumed", "zero_rtt")
 PLAIN = ExchangeSizes(53, 69)

@@ -1,6 +1,6 @@
 import pytest
 
-from resolab.protocols import (
+from resolab.basics.protocols import (
     DNS_TRANSPORTS,
     OVER_HTTP,
     OVER_TCP,
@@ -13,7 +13,7 @@ from resolab.protocols import (
     transport_label,
     transport_position,
 )
-from resolab.records import DnsTransport, HttpVersion
+from resolab.basics.records import DnsTransport, HttpVersion
 
 
 def test_the_order_is_that_of_the_enum() -> None:

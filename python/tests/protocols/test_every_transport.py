@@ -1,6 +1,6 @@
 """A DNS transport has its row in every table there is one in: this one test names the tables that lack it.
 
-Tables by transport outside this list are made from `resolab.protocols`; those in Rust are named by the compiler.
+Tables by transport outside this list are made from `resolab.basics.protocols`; those in Rust are named by the compiler.
 """
 
 from collections.abc import Collection
@@ -11,10 +11,10 @@ import msgspec
 import pytest
 import synthetic_dataset
 
-from resolab.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES
-from resolab.protocols import DNS_TRANSPORTS
-from resolab.records import DnsTransport, QueryRecord
+from resolab.basics.protocols import DNS_TRANSPORTS
+from resolab.basics.records import DnsTransport, QueryRecord
 from resolab.report import build_report
+from resolab.report.plots.style import TRANSPORT_COLOURS, TRANSPORT_DASHES
 
 PROJECT = Path(__file__).resolve().parents[3]
 
@@ -27,9 +27,9 @@ def words_of(page: str, beginning: str) -> Collection[str]:
 
 
 TABLES: dict[str, Collection[str]] = {
-    "python/resolab/protocols/dns_transports.py: DNS_TRANSPORTS": DNS_TRANSPORTS,
-    "python/resolab/plots/style.py: TRANSPORT_COLOURS": TRANSPORT_COLOURS,
-    "python/resolab/plots/style.py: TRANSPORT_DASHES": TRANSPORT_DASHES,
+    "python/resolab/basics/protocols/dns_transports.py: DNS_TRANSPORTS": DNS_TRANSPORTS,
+    "python/resolab/report/plots/style.py: TRANSPORT_COLOURS": TRANSPORT_COLOURS,
+    "python/resolab/report/plots/style.py: TRANSPORT_DASHES": TRANSPORT_DASHES,
     "docs/glossary.md: dns_transport": words_of("docs/glossary.md", "| `dns_transport` |"),
     "docs/formats/plan.md: factors.dns_transport": words_of("docs/formats/plan.md", "| `factors.dns_transport` |"),
 }

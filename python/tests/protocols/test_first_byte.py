@@ -5,7 +5,7 @@ For: what must hold of any such capture. Not for: the numbers, which `scripts/be
 
 import pytest
 
-from resolab.protocols import first_byte_bytes
+from resolab.basics.protocols import first_byte_bytes
 
 TRANSPORTS = ("doudp", "dotcp", "dot", "doh", "doh3", "doq")
 PAGES = (("h2", "full"), ("h3", "full"), ("h3", "resumed"), ("h3", "zero_rtt"))

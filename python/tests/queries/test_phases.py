@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from recorded_queries import DEAD, DOQ, DOT, UDP, recorded
 
-from resolab.queries import QueryPhase, timeline, wire_exchange_ns
-from resolab.queries.phases import sum_by_phase
+from resolab.extras.queries import QueryPhase, timeline, wire_exchange_ns
+from resolab.extras.queries.phases import sum_by_phase
 
 PHASES = ("bootstrap", "tcp_connect", "tls_handshake", "quic_handshake", "query_exchange")
 

@@ -3,9 +3,9 @@
 import msgspec
 from recorded_queries import DEAD, DOQ, DOT, NAMES, RESOLVERS, ROUNDS, UDP, recorded
 
-from resolab.queries import group_arms, select_measured
-from resolab.queries.summary import PAIRS_AT_MOST, summaries
-from resolab.records import ConnectionState, Failure, QueryPurpose
+from resolab.basics.records import ConnectionState, Failure, QueryPurpose
+from resolab.extras.queries import group_arms, select_measured
+from resolab.extras.queries.summary import PAIRS_AT_MOST, summaries
 
 TIMEOUT_MS = 10_000
 

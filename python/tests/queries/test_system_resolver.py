@@ -2,8 +2,8 @@
 
 import pytest
 
-from resolab.errors import ConfigurationError
-from resolab.queries import format_recorded_name, system_resolver
+from resolab.basics.errors import ConfigurationError
+from resolab.extras.queries import format_recorded_name, system_resolver
 
 
 @pytest.mark.parametrize(

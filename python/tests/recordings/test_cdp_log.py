@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.extras.recordings import import_page
 from resolab.pages.model import Discovery, Evidence, Outcome, PageModel
-from resolab.recordings import import_page
 
 ROOT = "https://www.shop.example/"
 Event = dict[str, Any]

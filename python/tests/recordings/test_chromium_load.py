@@ -4,9 +4,9 @@ from typing import Any
 
 from resolab.browser import LoadEvents
 from resolab.browser.chromium.load_listener.session_merger import SessionMerger
+from resolab.extras.recordings.browser_load import read_browser_load
+from resolab.extras.recordings.model_builder import build
 from resolab.pages.model import Discovery, Evidence
-from resolab.recordings.browser_load import read_browser_load
-from resolab.recordings.model_builder import build
 
 ROOT, FRAME = "https://www.shop.example/", "https://ads.example/frame"
 MAIN, INNER = "S-main", "S-frame"

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from made_har import SITE, document, entry, har
 
+from resolab.extras.recordings.har.reader import read_har
+from resolab.extras.recordings.model_builder import build
+from resolab.extras.recordings.values import read_host
 from resolab.pages.model import Discovery, Evidence, PageModel, ScriptMode
-from resolab.recordings.har.reader import read_har
-from resolab.recordings.model_builder import build
-from resolab.recordings.values import read_host
 
 ROOT = f"{SITE}/"
 
@@ -156,7 +156,7 @@ def test_large_recordings_are_judged_without_a_look_at_all_that_came_before(monk
         looked_at += 1
         return read_host(url)
 
-    monkeypatch.setattr("resolab.recordings.inference.discoverers.read_host", counted)
+    monkeypatch.setattr("resolab.extras.recordings.inference.discoverers.read_host", counted)
     scripts = [entry(f"/{number}.js", 30 + number, "script") for number in range(300)]
     asked = [entry(f"/{number}.json", 1_000 + number, "fetch") for number in range(300)]
     made = model(document(), *scripts, *asked)

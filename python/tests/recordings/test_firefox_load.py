@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from resolab.basics.errors import ConfigurationError
 from resolab.browser import LoadEvents
-from resolab.errors import ConfigurationError
+from resolab.extras.recordings.browser_load import read_browser_load
+from resolab.extras.recordings.model_builder import build
 from resolab.pages.model import Discovery, Evidence, Kind, PageModel
-from resolab.recordings.browser_load import read_browser_load
-from resolab.recordings.model_builder import build
 
 ROOT = "https://www.shop.example/"
 BEGAN_US = 1_700_000_000_000_000

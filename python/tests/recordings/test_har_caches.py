@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from made_har import document, entry, har
 
+from resolab.extras.recordings.har.reader import read_har
+from resolab.extras.recordings.model_builder import build
 from resolab.pages.model import PageModel
-from resolab.recordings.har.reader import read_har
-from resolab.recordings.model_builder import build
 
 FETCHED, LEFT_OUT = (
     "requests answered by a cache, taken for fetched",

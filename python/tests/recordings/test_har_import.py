@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_har import SITE, at, document, entry, har
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.extras.recordings import import_page
+from resolab.extras.recordings.har.reader import read_har
+from resolab.extras.recordings.inference.redirects import NOT_JOINED
+from resolab.extras.recordings.model_builder import build
 from resolab.pages.model import Cors, Kind, Outcome, PageModel
-from resolab.recordings import import_page
-from resolab.recordings.har.reader import read_har
-from resolab.recordings.inference.redirects import NOT_JOINED
-from resolab.recordings.model_builder import build
 
 ROOT = f"{SITE}/"
 TEXT = json.dumps(har(document(), entry("/a.png", 50, parser=ROOT)))

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from made_har import SITE, document, entry, har
 
+from resolab.extras.recordings.har.reader import read_har
+from resolab.extras.recordings.inference.redirects import NOT_JOINED
+from resolab.extras.recordings.model_builder import build
 from resolab.pages.model import Discovery, Evidence, PageModel
-from resolab.recordings.har.reader import read_har
-from resolab.recordings.inference.redirects import NOT_JOINED
-from resolab.recordings.model_builder import build
 
 ROOT = f"{SITE}/"
 LOSS = "redirects the browser made itself (HSTS)"

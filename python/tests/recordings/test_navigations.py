@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from test_cdp_log import ROOT, answered, finished, response, sent
 
+from resolab.basics.errors import ConfigurationError
 from resolab.browser import LoadEvents
-from resolab.errors import ConfigurationError
+from resolab.extras.recordings import import_page
+from resolab.extras.recordings.browser_load import read_browser_load
+from resolab.extras.recordings.model_builder import build
 from resolab.pages.model import PageModel
-from resolab.recordings import import_page
-from resolab.recordings.browser_load import read_browser_load
-from resolab.recordings.model_builder import build
 
 Event = dict[str, Any]
 OTHERS, BEFORE = "requests of further pages of the file", "requests from before the page's own"

@@ -12,14 +12,14 @@ from made_har import START, entry, har
 from made_netlog import OFFSET_MS, MadeNetlog
 from test_navigations import load
 
+from resolab.basics.errors import ConfigurationError
 from resolab.browser.browser_log import BrowserConnection, BrowserLog, ConnectionTransport, RequestHead, SharingReason
 from resolab.browser.chromium.netlog import read_netlog
 from resolab.cli.main import main
-from resolab.errors import ConfigurationError
+from resolab.extras.recordings.netlog import PageConnections, import_with_netlog
+from resolab.extras.recordings.netlog.connections import page_connections
+from resolab.extras.recordings.netlog.matching import can_be_chromium
 from resolab.pages.model import PageModel
-from resolab.recordings.netlog import PageConnections, import_with_netlog
-from resolab.recordings.netlog.connections import page_connections
-from resolab.recordings.netlog.matching import can_be_chromium
 
 
 def read(made: MadeNetlog, folder: Path, **how: Any) -> BrowserLog:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from made_netlog import BEGIN, END, OFFSET_MS, MadeNetlog
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import HandshakeMode
 from resolab.browser.browser_log import BrowserConnection, BrowserLog
 from resolab.browser.chromium.netlog import NetlogFollower, read_netlog
 from resolab.browser.tls_messages import server_took_ticket
-from resolab.errors import ConfigurationError
-from resolab.records import HandshakeMode
 
 SUPPORTED_VERSIONS, KEY_SHARE, PRE_SHARED_KEY = 43, 51, 41
 RETRY = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")

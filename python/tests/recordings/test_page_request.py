@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from made_har import SITE, at, document, entry, har
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.extras.recordings.har.reader import read_har
+from resolab.extras.recordings.model_builder import build
 from resolab.pages.model import Kind, PageModel
-from resolab.recordings.har.reader import read_har
-from resolab.recordings.model_builder import build
 
 OTHERS, BEFORE = "requests of further pages of the file", "requests from before the page's own"
 

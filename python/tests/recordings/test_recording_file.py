@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from made_har import SITE, document, entry, har
 from test_cdp_log import LOAD
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.extras.recordings import import_page, recording_file
+from resolab.extras.recordings.json_text import JSON_ERRORS, decode_json, mend
 from resolab.pages.model import PageModel
-from resolab.recordings import import_page, recording_file
-from resolab.recordings.json_text import JSON_ERRORS, decode_json, mend
 
 TEXT = json.dumps(har(document(), entry("/a.png", 50, parser=f"{SITE}/")))
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from resolab.extras.recordings.inference.redirects import NOT_JOINED, redirect_sources
+from resolab.extras.recordings.recording import Initiator, RecordedExchange, Recording, Timings
 from resolab.pages.model import Kind
-from resolab.recordings.inference.redirects import NOT_JOINED, redirect_sources
-from resolab.recordings.recording import Initiator, RecordedExchange, Recording, Timings
 
 TARGET = "https://cdn.example/b"
 OTHER, SCRIPT = Initiator(kind="other"), Initiator(kind="script", url="https://a.example/x.js")

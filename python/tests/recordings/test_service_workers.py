@@ -7,10 +7,10 @@ import pytest
 from made_har import SITE, document, entry, har
 
 from resolab.browser import LoadEvents
+from resolab.extras.recordings.browser_load import read_browser_load
+from resolab.extras.recordings.har.reader import read_har
+from resolab.extras.recordings.model_builder import build
 from resolab.pages.model import Discovery, Kind, PageModel
-from resolab.recordings.browser_load import read_browser_load
-from resolab.recordings.har.reader import read_har
-from resolab.recordings.model_builder import build
 
 ROOT = f"{SITE}/"
 WORKER = entry("/sw.js", 130, "script", script=[ROOT])

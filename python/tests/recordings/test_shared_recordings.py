@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from resolab.extras.recordings import import_page
 from resolab.pages.facts import count_facts
-from resolab.recordings import import_page
 
 FOLDER = Path(os.environ.get("RESOLAB_RECORDINGS", Path(__file__).resolve().parents[4] / "shared" / "hars"))
 MANIFEST = FOLDER / "manifest.tsv"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resolab.recordings.values import read_host, resolve_target, same_url
+from resolab.extras.recordings.values import read_host, resolve_target, same_url
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,8 @@ import msgspec
 import synthetic_dataset as made
 from synthetic_dataset import PLAN_TEXT, Faults, make_manifest, make_plan
 
-from resolab.plan import Condition, Plan, block_order
-from resolab.protocols import has_handshake
-from resolab.records import (
+from resolab.basics.protocols import has_handshake
+from resolab.basics.records import (
     ConnectionState,
     DnsTransport,
     Failure,
@@ -23,6 +22,7 @@ from resolab.records import (
     QueryRecord,
     TrialEndRecord,
 )
+from resolab.plan import Condition, Plan, block_order
 from resolab.store import TrialWriter, create_dataset_folder, save_manifest, trial_id
 
 LAB, HOUNSEL, PAGES, FURTHER = "lab", "hounsel", "pages", "further"

@@ -26,7 +26,7 @@ from synthetic_dataset import RTT_MS
 
 from resolab.plan import ComparisonKind, Condition, Plan, pool_pages
 from resolab.plan.factors import applies, format_level
-from resolab.plots import combination_label, level_label
+from resolab.report.plots import combination_label, level_label
 
 Arms = Mapping[str, Sequence[Trial]]
 Pair = tuple[Bounds, Bounds]

@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from resolab.plots import Drawing
-from resolab.plots.save import Value
 from resolab.report.answer.rows import answer_rows
 from resolab.report.answer.sentences import verdict_sentence
 from resolab.report.findings.analysis import analyse
@@ -20,6 +18,8 @@ from resolab.report.parts.figures import outcome_drawings
 from resolab.report.parts.outcome_tables import further_outcomes, outcome_table
 from resolab.report.parts.sensitivity import sensitivity_table
 from resolab.report.parts.tables import exchange_table
+from resolab.report.plots import Drawing
+from resolab.report.plots.save import Value
 from resolab.report.sections.reading import Reading
 from resolab.stats import Estimate
 from resolab.store import Dataset, build_tables, open_dataset

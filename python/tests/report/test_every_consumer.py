@@ -15,12 +15,7 @@ import msgspec
 import pytest
 from synthetic_dataset import PLAN_TEXT, make_plan
 
-from resolab.campaign.power import _levels
-from resolab.plan import Condition, OutcomeName
-from resolab.plan.condition import DECLARED
-from resolab.plan.factor import FactorSubject
-from resolab.plan.factors import EVERY_FACTOR, LOAD_FACTORS, OPTIONAL_FACTORS, QUERY_FACTORS, applies, select_factors
-from resolab.records import (
+from resolab.basics.records import (
     TRIAL_FLAG_MEANINGS,
     ConnectionSharing,
     DnsTransport,
@@ -30,6 +25,11 @@ from resolab.records import (
     ResolverPath,
     TrialFlag,
 )
+from resolab.campaign.power import _levels
+from resolab.plan import Condition, OutcomeName
+from resolab.plan.condition import DECLARED
+from resolab.plan.factor import FactorSubject
+from resolab.plan.factors import EVERY_FACTOR, LOAD_FACTORS, OPTIONAL_FACTORS, QUERY_FACTORS, applies, select_factors
 from resolab.report.configurations.further_levels import FurtherLevels
 from resolab.report.configurations.loads import arrange
 from resolab.report.findings.findings import ExchangeResult
@@ -179,7 +179,7 @@ OF_ITS_OWN: Mapping[str, str] = {
     "python/resolab/report/live/failures.py": "compared above",
     "python/resolab/store/outcomes.py": "a cold look-up with a full handshake, whatever else varies",
     "python/resolab/store/queries.py": "counts by the columns that a table shows, whatever else varies",
-    "python/resolab/fidelity/lab.py": "writes a plan",
+    "python/resolab/extras/fidelity/lab.py": "writes a plan",
     "python/resolab/trials/page_load/first_load.py": "writes a plan",
     "scripts/browser_noise.py": "writes a plan",
     "scripts/what_adjusting_saves.py": "reads published tables, whose older ones lack columns",

@@ -21,24 +21,24 @@ from recorded_trial import page_load, resource, trial
 from rich.table import Table
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
+from resolab.basics.toml_text import value_text
+from resolab.basics.urls import split_url
+from resolab.basics.wording import clean, escape_xml_controls
 from resolab.cli.console import Console
 from resolab.cli.main import main
-from resolab.evidence.timeline import list_tracks, trace_bytes
-from resolab.har.archive import archive
+from resolab.extras.evidence.timeline import list_tracks, trace_bytes
 from resolab.pages.clone.names import parse_request_index
 from resolab.pages.file import model_text
 from resolab.pages.model import Kind
-from resolab.plots import PageEvent, Span, WaterfallRequest, draw_waterfall
-from resolab.plots.save import inline_svg, save_drawing
 from resolab.report import build_report, terminal_waterfall
 from resolab.report.pages.waterfall.loads import Waterfall
+from resolab.report.plots import PageEvent, Span, WaterfallRequest, draw_waterfall
+from resolab.report.plots.save import inline_svg, save_drawing
 from resolab.store import load_manifest, save_manifest
-from resolab.toml_text import value_text
-from resolab.urls import split_url
-from resolab.wording import clean, escape_xml_controls
+from resolab.store.har.archive import archive
 
 if TYPE_CHECKING:
-    from resolab.records import Record
+    from resolab.basics.records import Record
 
 WORDS = [
     "/odata?$filter=a_b%20eq&$top=1",

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from resolab.installation import project_root
-from resolab.plots import Drawing
-from resolab.plots.save import write_csv
+from resolab.basics.installation import project_root
 from resolab.report import make_report
+from resolab.report.plots import Drawing
+from resolab.report.plots.save import write_csv
 
 pytestmark = pytest.mark.slow
 RESULTS = project_root() / "docs" / "results"

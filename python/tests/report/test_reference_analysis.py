@@ -9,7 +9,7 @@ import pytest
 from reference.compared import Difference, compare, differences
 from reference.made_up_runs import KINDS, PAGES, kind_of, make_run
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.store import build_tables, open_dataset
 
 SEEDS = {kind: seed for seed, kind in enumerate(KINDS)}

@@ -9,7 +9,7 @@ import synthetic_dataset
 from rich.console import Console
 from synthetic_dataset import PLAN_TEXT, RTT_MS, Faults, make_dataset, make_plan
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.report import build_report, terminal_summary
 from resolab.report.findings.analysis import analyse
 from resolab.store import load_manifest, open_dataset, save_manifest

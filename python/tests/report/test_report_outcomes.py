@@ -6,12 +6,12 @@ from pathlib import Path
 import msgspec
 from synthetic_dataset import LCP_BEFORE_LOAD_MS, RTT_MS, Faults, make_dataset, make_plan
 
-from resolab.plots import estimate_text
-from resolab.records import PageLoadRecord
+from resolab.basics.records import PageLoadRecord
 from resolab.report import build_report
 from resolab.report.findings.oracle import Oracle
 from resolab.report.findings.outcome_pairs import compare_outcomes
 from resolab.report.findings.page_loads import condition_results
+from resolab.report.plots import estimate_text
 from resolab.store import read_trial
 from resolab.store.outcomes import OUTCOMES, PLT, PLT_SUM
 from resolab.store.rows import LoadRow

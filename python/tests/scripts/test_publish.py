@@ -9,9 +9,9 @@ from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from publishing import __main__ as script
 from publishing.page import without_figures
-from resolab.plots import Drawing
-from resolab.plots.save import write_csv
 from resolab.report import make_report
+from resolab.report.plots import Drawing
+from resolab.report.plots.save import write_csv
 
 SMALL = PLAN_TEXT.replace("blocks = 6", "blocks = 2").replace('page = ["example", "wikipedia"]', 'page = ["example"]')
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 import what_adjusting_saves as script
-from resolab.installation import project_root
+from resolab.basics.installation import project_root
 from resolab.plan import ComparisonKind
 from resolab.store import build_tables
 

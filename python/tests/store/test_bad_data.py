@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import FORMAT_VERSION
 from resolab.cli.main import main
-from resolab.errors import ConfigurationError
-from resolab.records import FORMAT_VERSION
 from resolab.report import build_report
 from resolab.store import build_tables, find_finished_trials, open_dataset
 from resolab.store.columns import REQUIRED, list_columns

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from synthetic_dataset import make_manifest, make_plan
 
-from resolab.errors import ConfigurationError, MachineError
+from resolab.basics.errors import ConfigurationError, MachineError
 from resolab.store import (
     RunStatus,
     create_dataset_folder,

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from synthetic_dataset import Faults, make_dataset
 
+from resolab.basics.errors import UsageError
 from resolab.cli.main import main
-from resolab.errors import UsageError
 from resolab.store import ExportFormat, build_tables, ensure_tables, export_tables, find_finished_trials, open_dataset
 from resolab.store.columns import SINCE, TABLES, list_columns
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from resolab.errors import StorageError
+from resolab.basics.errors import StorageError
 from resolab.store.files import write_private
 
 

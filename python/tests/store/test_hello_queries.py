@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
-from resolab.records import ConnectionRecord, KeyExchangeGroup, QueryPurpose, QueryRecord, Record, TrialRecord
+from resolab.basics.records import ConnectionRecord, KeyExchangeGroup, QueryPurpose, QueryRecord, Record, TrialRecord
 from resolab.report.sections.connections.hellos import hello_table
 from resolab.store import build_tables, find_finished_trials, open_dataset, read_trial
 

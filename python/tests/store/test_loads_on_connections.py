@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
-from resolab.records import (
+from resolab.basics.records import (
     MEASURED_LABEL,
     ConnectionReason,
     ConnectionRecord,

@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
+from resolab.basics.errors import ConfigurationError
 from resolab.campaign import resume_campaign
 from resolab.cli.main import main
-from resolab.errors import ConfigurationError
 from resolab.report import build_report
 from resolab.store import (
     Manifest,

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from test_merge import run
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.store import find_finished_trials, merge_datasets
 from resolab.store.artifacts import line_taken_along
 from resolab.store.files import write_private

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from synthetic_dataset import Faults, make_dataset
 
+from resolab.basics.records import INSTRUMENT_FAILURES, DnsTransport, HandshakeMode, PageFailure, PageLoadRecord
 from resolab.plan import OutcomeName
-from resolab.records import INSTRUMENT_FAILURES, DnsTransport, HandshakeMode, PageFailure, PageLoadRecord
 from resolab.store import build_tables, find_finished_trials, open_dataset, read_trial
 from resolab.store.outcomes import (
     FCP,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
+from resolab.basics.errors import ConfigurationError
 from resolab.cli.main import main
-from resolab.errors import ConfigurationError
 from resolab.report import make_report
 from resolab.store import build_tables, ensure_tables, export_tables, find_finished_trials, load_manifest, open_dataset
 from resolab.store.columns import TABLES

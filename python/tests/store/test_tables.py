@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from synthetic_dataset import Faults, make_dataset
 
-from resolab.errors import ConfigurationError
-from resolab.records import PathSummaryRecord, QueryRecord, TrialRecord
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import PathSummaryRecord, QueryRecord, TrialRecord
 from resolab.store import build_tables, ensure_tables, find_finished_trials, open_dataset, read_trial
 from resolab.store.columns import SINCE, TABLES, list_columns, tables_of_format
 

@@ -3,8 +3,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from resolab.errors import ConfigurationError, MachineError
-from resolab.records import (
+from resolab.basics.errors import ConfigurationError, MachineError
+from resolab.basics.records import (
     FORMAT_VERSION,
     DnsTransport,
     HandshakeMode,

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from resolab.basics.records import BrowserPreset
 from resolab.browser.presets import find_presets
 from resolab.plan.preset_levels import read_presets
-from resolab.records import BrowserPreset
 
 PACKAGE = Path(__file__).parents[2] / "resolab"
 STUDIES = PACKAGE / "studies"
 NAMES = sorted(file.parent.name for file in STUDIES.glob("*/__init__.py"))
-GENERATED = PACKAGE / "records" / "_generated.py"
+GENERATED = PACKAGE / "basics" / "records" / "_generated.py"
 
 
 def find_mentions(files: Iterable[Path], names: Iterable[str]) -> Iterator[str]:

@@ -11,10 +11,10 @@ from typing import Any, Self
 import pytest
 
 from resolab import studies
+from resolab.basics.records import DirectionSummary, LinkProfile, PathSummaryRecord
 from resolab.lab.artifacts import NO_FILES, TrialFiles
 from resolab.lab.software import SoftwareRack
 from resolab.plan import Condition, Corpus, Plan
-from resolab.records import DirectionSummary, LinkProfile, PathSummaryRecord
 from resolab.trials import client_runner
 
 NAME = "coins"
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from resolab.plan.settings import NumberBounds
 from resolab.plan.study import StudyDeclaration, StudyTime
-from resolab.records import Failure
+from resolab.basics.records import Failure
 from resolab.trials.study.study_trials import StudyResult, StudyTrials
 
 @dataclass(frozen=True, slots=True)

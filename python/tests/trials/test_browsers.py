@@ -7,12 +7,7 @@ from pathlib import Path
 import pytest
 from made_loads import CONDITION
 
-from resolab.browser.chromium.flags import command_line
-from resolab.lab import layout
-from resolab.lab.artifacts import KeptFolders
-from resolab.lab.layout import Http3Offer
-from resolab.plan import Condition
-from resolab.records import (
+from resolab.basics.records import (
     BrowserKind,
     BrowserPreset,
     ConnectionState,
@@ -24,6 +19,11 @@ from resolab.records import (
     NameResolution,
     ResolverPath,
 )
+from resolab.browser.chromium.flags import command_line
+from resolab.lab import layout
+from resolab.lab.artifacts import KeptFolders
+from resolab.lab.layout import Http3Offer
+from resolab.plan import Condition
 from resolab.trials.page_load.browser_setup import (
     TestbedPaths,
     build_prefix,

@@ -6,9 +6,7 @@ import msgspec
 import pytest
 from recorded_queries import recorded
 
-from resolab.plan import Condition, Corpus, load_plan
-from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import (
+from resolab.basics.records import (
     ConnectionState,
     DnsTransport,
     Failure,
@@ -17,6 +15,8 @@ from resolab.records import (
     QuestionPacking,
     TrialFlag,
 )
+from resolab.plan import Condition, Corpus, load_plan
+from resolab.plan.corpus import PROJECT_ROOT
 from resolab.store.outcomes import RESPONSE_TIME, Contribution
 from resolab.trials.exchange.judgement import exchange_flags, mark_warm_up
 from resolab.trials.exchange.runner import choose_options

@@ -5,9 +5,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from resolab.plan import Condition, Corpus, load_plan
-from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import (
+from resolab.basics.records import (
     CoalescingMode,
     ConnectionSharing,
     DnsTransport,
@@ -19,6 +17,8 @@ from resolab.records import (
     QueryPurpose,
     TrialFlag,
 )
+from resolab.plan import Condition, Corpus, load_plan
+from resolab.plan.corpus import PROJECT_ROOT
 from resolab.store.outcomes import FIRST_BYTE, PAGE_COMPLETE, Contribution
 from resolab.trials.fetch.judgement import fetch_flags
 from resolab.trials.fetch.runner import choose_mode, choose_options

@@ -2,7 +2,7 @@
 
 from made_loads import HOST, SITE, edge_query
 
-from resolab.records import ResourceRecord
+from resolab.basics.records import ResourceRecord
 from resolab.trials.page_load.first_load import unknown_names
 
 

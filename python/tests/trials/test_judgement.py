@@ -6,9 +6,7 @@ import msgspec
 import pytest
 from made_loads import CONDITION, HOST, ORIGIN, OTHER, SITE, connection, edge_query, request
 
-from resolab.browser import PageLoad
-from resolab.plan.pages.serving import Serving
-from resolab.records import (
+from resolab.basics.records import (
     Bootstrap,
     BrowserPreset,
     ConnectionSharing,
@@ -31,6 +29,8 @@ from resolab.records import (
     Speculation,
     TrialFlag,
 )
+from resolab.browser import PageLoad
+from resolab.plan.pages.serving import Serving
 from resolab.trials.page_load import judgement
 from resolab.trials.page_load.lookup import LoadSpan
 from resolab.trials.trial_result import path_flags

@@ -5,7 +5,7 @@ import pytest
 from made_loads import HOST, connection, edge_query
 from recorded_queries import recorded
 
-from resolab.records import (
+from resolab.basics.records import (
     ConnectionState,
     DnsFailure,
     DnsTransport,

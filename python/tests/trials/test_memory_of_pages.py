@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from resolab import engine
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
+from resolab.lab import engine
 from resolab.lab.layout import PageOrigin, PageSite
 from resolab.plan import Corpus, load_plan
 from resolab.plan.corpus import PROJECT_ROOT

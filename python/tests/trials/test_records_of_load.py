@@ -8,8 +8,7 @@ import pytest
 from made_loads import CONDITION, HOST, SITE, connection, edge_query, request
 from recorded_queries import recorded
 
-from resolab.browser import PageLoad, PageTimings
-from resolab.records import (
+from resolab.basics.records import (
     BrowserKind,
     ConnectionState,
     DnsTransport,
@@ -18,6 +17,7 @@ from resolab.records import (
     PageFailure,
     QueryPurpose,
 )
+from resolab.browser import PageLoad, PageTimings
 from resolab.trials.page_load import judgement
 from resolab.trials.page_load.lookup import LoadSpan
 from resolab.trials.page_load.records_of_load import LoadContext, page_load_record, plt_sum_ms

@@ -8,18 +8,18 @@ import pytest
 from rich.console import Console
 from study_world import PLAN, coins  # noqa: F401 - a fixture by its name
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import StudyValueRecord, TrialRecord
 from resolab.campaign import manifests, provenance, resume_campaign, run_campaign
 from resolab.campaign.blocks.one_block import run_block
 from resolab.campaign.expectation import estimate_duration_s
 from resolab.campaign.run import make_trial_runner
 from resolab.cli.main import main
-from resolab.errors import ConfigurationError
-from resolab.fleet.job import FleetRun
-from resolab.fleet.results.assemble import assemble
-from resolab.fleet.results.bundle import pack
-from resolab.fleet.vantage_run import read_vantage_plan
+from resolab.extras.fleet.job import FleetRun
+from resolab.extras.fleet.results.assemble import assemble
+from resolab.extras.fleet.results.bundle import pack
+from resolab.extras.fleet.vantage_run import read_vantage_plan
 from resolab.plan import Corpus, Plan, parse_plan
-from resolab.records import StudyValueRecord, TrialRecord
 from resolab.report import build_report
 from resolab.store import ensure_tables, find_finished_trials, load_manifest, open_dataset
 from resolab.store.outcomes import Contribution, find_outcome

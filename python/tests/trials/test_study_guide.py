@@ -13,11 +13,12 @@ import msgspec
 import pytest
 from recorded_queries import recorded
 
-from resolab import engine, studies
+from resolab import studies
+from resolab.basics.records import DnsTransport, Failure, QueryRecord
+from resolab.lab import engine
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.plan.study import find_trials
-from resolab.records import DnsTransport, Failure, QueryRecord
 from resolab.trials.study.study_trials import StudyResult, StudyTrial
 
 GUIDE = (PROJECT_ROOT / "docs/guides/studies.md").read_text("utf-8")

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from resolab import engine
+from resolab.basics.errors import MachineError
+from resolab.basics.records import TrialFlag
 from resolab.browser import LoadResult, Overhead, PageLoad
-from resolab.errors import MachineError
+from resolab.lab import engine
 from resolab.lab.artifacts import NOTHING_KEPT, TrialFileKeeper
 from resolab.lab.client_program import ClientProgramSlot
 from resolab.plan import Corpus, load_plan
 from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import TrialFlag
 from resolab.trials.page_load.runner import PageLoadRunner
 
 

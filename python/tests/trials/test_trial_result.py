@@ -7,8 +7,7 @@ import pytest
 from made_loads import CONDITION, SITE, connection, edge_query, request
 from recorded_queries import recorded
 
-from resolab.browser import LoadResult, Overhead, PageLoad, PageTimings
-from resolab.records import (
+from resolab.basics.records import (
     ConnectionState,
     DirectionSummary,
     HandshakeMode,
@@ -19,6 +18,7 @@ from resolab.records import (
     ResourceRecord,
     TrialFlag,
 )
+from resolab.browser import LoadResult, Overhead, PageLoad, PageTimings
 from resolab.store.outcomes import PLT
 from resolab.trials.page_load.records_of_load import LoadContext, last_byte_ms
 from resolab.trials.page_load.result import TrialInstants, TrialObservations, trial_result

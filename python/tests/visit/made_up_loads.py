@@ -4,8 +4,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from resolab.records import BrowserKind, HandshakeMode, PageFailure, PageLoadRecord, Record
-from resolab.visit import PlannedVisitLoad, ResolverConfiguration, VisitLoad, configurations, order, read_load_result
+from resolab.basics.records import BrowserKind, HandshakeMode, PageFailure, PageLoadRecord, Record
+from resolab.extras.visit import (
+    PlannedVisitLoad,
+    ResolverConfiguration,
+    VisitLoad,
+    configurations,
+    order,
+    read_load_result,
+)
 
 PAGES = ["https://a.test/", "https://b.test/", "https://c.test/"]
 PAGE_MS = {"https://a.test/": 300.0, "https://b.test/": 700.0, "https://c.test/": 1_500.0}

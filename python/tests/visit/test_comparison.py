@@ -6,9 +6,17 @@ from collections import Counter
 import pytest
 from made_up_loads import LIMIT_MS, PAGES, SIX, load_of, made_up
 
-from resolab.records import PageFailure
-from resolab.visit import LOCAL, PlannedVisitLoad, VisitVerdict, choose_baseline, configurations, order, summaries
-from resolab.visit.load_budget import joint_level
+from resolab.basics.records import PageFailure
+from resolab.extras.visit import (
+    LOCAL,
+    PlannedVisitLoad,
+    VisitVerdict,
+    choose_baseline,
+    configurations,
+    order,
+    summaries,
+)
+from resolab.extras.visit.load_budget import joint_level
 
 SEEDS = range(20)
 STEPS = [30.0, 0.0, 60.0, 20.0, 10.0, 45.0]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from resolab.errors import ConfigurationError, UsageError
-from resolab.records import BrowserKind, DnsTransport
-from resolab.visit import VisitRequest, configurations, find_conditions, order, page_url, write_plan
+from resolab.basics.errors import ConfigurationError, UsageError
+from resolab.basics.records import BrowserKind, DnsTransport
+from resolab.extras.visit import VisitRequest, configurations, find_conditions, order, page_url, write_plan
 
 
 def test_an_address_is_asked_over_every_transport_and_a_url_over_its_own() -> None:

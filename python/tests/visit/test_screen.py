@@ -7,11 +7,11 @@ import pytest
 from made_up_loads import PAGES, SIX, load_of, made_up
 from rich.console import Console
 
+from resolab.basics.records import PageFailure
 from resolab.cli.visit import objects
 from resolab.cli.visit.progress import VisitProgress
 from resolab.cli.visit.screen import screen
-from resolab.records import PageFailure
-from resolab.visit import VisitExtent, VisitLoad, choose_baseline, summaries
+from resolab.extras.visit import VisitExtent, VisitLoad, choose_baseline, summaries
 
 STEPS = [30.0, 0.0, 60.0, 20.0, 10.0, 45.0]
 EXPECTED = """\

@@ -10,13 +10,13 @@ from contextlib import asynccontextmanager
 import pytest
 from made_up_loads import PAGE_MS, page_load
 
+from resolab.basics.errors import MachineError
+from resolab.basics.records import DnsTransport, PageFailure, Record
 from resolab.cli.main import main
 from resolab.cli.visit.arguments import BROWSERS, TRANSPORTS
-from resolab.errors import MachineError
+from resolab.extras.visit import PlannedVisitLoad, live_loader
 from resolab.plan import Plan
 from resolab.plan.browser_builds import STOCK_BROWSERS
-from resolab.records import DnsTransport, PageFailure, Record
-from resolab.visit import PlannedVisitLoad, live_loader
 
 OPERATOR = ["--operator", "https://lab.uni.test/"]
 PAGES = ["a.test", "b.test", "https://c.test/"]
@@ -130,7 +130,7 @@ def test_words_of_the_arguments_are_those_of_records() -> None:
 def test_a_dry_run_names_everybody_and_loads_nothing(
     as_json: bool, pretended: list[Plan], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("resolab.queries.system_resolver", lambda: "udp://198.18.0.53")
+    monkeypatch.setattr("resolab.extras.queries.system_resolver", lambda: "udp://198.18.0.53")
     words = ["visit", *PAGES, *RESOLVERS, "-r", "https://dns.quick.test", *OPERATOR, "--dry-run"]
     assert main([*words, *(["--json"] if as_json else [])]) == 0
     out = capsys.readouterr().out

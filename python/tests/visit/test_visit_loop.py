@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import pytest
 from made_up_loads import PAGES, SIX, page_load
 
-from resolab.manners import HARD_CAPS
-from resolab.records import (
+from resolab.basics.records import (
     Bootstrap,
     ConnectionState,
     DnsTransport,
@@ -19,7 +18,7 @@ from resolab.records import (
     QueryRecord,
     Record,
 )
-from resolab.visit import (
+from resolab.extras.visit import (
     PlannedVisitLoad,
     VisitExtent,
     VisitLoad,
@@ -30,6 +29,7 @@ from resolab.visit import (
     visit_all,
     warn_of_few_pairs,
 )
+from resolab.plan.manners import HARD_CAPS
 
 VISIT = PlannedVisitLoad(PAGES[0], SIX[2], 1)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import duckdb
 
+from resolab.basics.records import FORMAT_VERSION, DirectionProfile, LinkProfile
 from resolab.plan import parse_plan
-from resolab.records import FORMAT_VERSION, DirectionProfile, LinkProfile
 from resolab.store import Manifest, RunStatus, Versions, create_dataset_folder, describe_machine, save_manifest
 from resolab.store.columns import REQUIRED, TABLES, Column, list_columns
 from resolab.store.literals import literal

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from resolab.plan import access_rtt_ms, parse_plan
-from resolab.plots import draw_exchanges, save_drawings
 from resolab.report.findings.exchanges import exchange_results
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.oracle import Oracle
 from resolab.report.parts.captions import exchange_caption
 from resolab.report.parts.figures import exchange_series
 from resolab.report.parts.tables import exchange_table, failure_table, handshake_table
+from resolab.report.plots import draw_exchanges, save_drawings
 from resolab.store import Dataset, open_dataset
 from resolab.store.outcomes import PLT
 from resolab.studies.h20.amortisation import amortisation_drawings, amortisation_table, amortisations

@@ -16,7 +16,7 @@ from benches.browsers.measure import BrowserLoad
 from benches.common import result
 from benches.common.part import BenchPart
 from benches.common.progress import Progress, duration
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
 
 PROGRAM = "bench browsers"
 QUICK_LOADS, LOADS, FLIGHTS_LOADS = 3, 20, 5

@@ -9,8 +9,8 @@ out the link's rate on `4g` (a server's certificate and the document are some th
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from resolab.basics.protocols import DNS_TRANSPORTS, cold_exchange_round_trips, page_handshake_round_trips
 from resolab.plan import Corpus, Plan, parse_plan
-from resolab.protocols import DNS_TRANSPORTS, cold_exchange_round_trips, page_handshake_round_trips
 
 BROWSERS = ["chromium", "firefox"]
 WAYS = [

@@ -19,9 +19,9 @@ from benches.browsers.cells import BrowserCell, plan
 from benches.browsers.measure import cell_of, judge
 from benches.common.part import BenchPart
 from benches.dns import cold, flights, path_capture
+from resolab.basics.records import PageLoadRecord, PathStartCapture, PathStopCapture
 from resolab.campaign.schedule import schedule
 from resolab.plan import Condition, Corpus
-from resolab.records import PageLoadRecord, PathStartCapture, PathStopCapture
 from resolab.trials.page_load.runner import PageLoadRunner
 from resolab.trials.trial_result import TrialResult
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from benches.browsers.cells import BrowserCell, plan
+from resolab.basics.records import PageLoadRecord
 from resolab.campaign.schedule import schedule
 from resolab.plan import Condition, Corpus, access_rtt_ms
-from resolab.records import PageLoadRecord
 from resolab.trials.page_load.runner import PageLoadRunner
 from resolab.trials.trial_result import TrialResult
 

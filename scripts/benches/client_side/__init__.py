@@ -1,1 +1,4 @@
-"""Facts of loads on the client side against the edge's facts. Not for: the rules (`resolab.live.client_side`)."""
+"""Facts of loads on the client side against the edge's facts.
+
+Not for: the rules (`resolab.trials.live.client_side`).
+"""

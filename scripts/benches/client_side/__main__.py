@@ -15,7 +15,7 @@ from benches.client_side import cells, cost, failures, table, verdicts
 from benches.common import result
 from benches.common.part import BenchPart
 from benches.common.progress import Progress, duration
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
 
 PROGRAM = "bench client-side"
 QUICK_LOADS, LOADS = 2, 10

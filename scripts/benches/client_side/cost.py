@@ -15,12 +15,12 @@ import numpy as np
 from benches.client_side.cells import Group
 from benches.client_side.logged_browsers import LoggedBrowser
 from benches.common.part import BenchPart, verdict
+from resolab.basics.records import BrowserKind
 from resolab.browser import Browser, BrowserSettings, ListeningRequest, LoadEvents, LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog
 from resolab.browser.drivers import MAKERS
 from resolab.campaign.schedule import schedule
 from resolab.plan import Corpus
-from resolab.records import BrowserKind
 from resolab.trials.page_load import runner as testbed_module
 from resolab.trials.page_load.browsers import BrowserPool
 from resolab.trials.page_load.runner import PageLoadRunner

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from benches.client_side.cells import Group
 from benches.client_side.logged_browsers import start_logged_browsers
 from benches.common.part import BenchPart
+from resolab.basics.records import DnsFailure, FailureMode, QueryPurpose, QueryRecord
 from resolab.campaign.schedule import schedule
-from resolab.live.client_side import judge_load
 from resolab.plan import Corpus
-from resolab.records import DnsFailure, FailureMode, QueryPurpose, QueryRecord
+from resolab.trials.live.client_side import judge_load
 from resolab.trials.page_load.runner import PageLoadRunner
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from unittest import mock
 
+from resolab.basics.records import BrowserKind
 from resolab.browser import Browser, BrowserSettings, ListeningRequest, LoadEvents, LoadRequest, LoadResult
 from resolab.browser.browser_log import BrowserLog
 from resolab.browser.drivers import MAKERS
-from resolab.live.client_side import LoadLog, log_settings
-from resolab.records import BrowserKind
+from resolab.trials.live.client_side import LoadLog, log_settings
 from resolab.trials.page_load import runner as testbed_module
 from resolab.trials.page_load.browsers import BrowserPool
 

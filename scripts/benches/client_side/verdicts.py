@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from benches.client_side.cells import Group
 from benches.client_side.logged_browsers import start_logged_browsers
+from resolab.basics.records import PageLoadRecord, QueryRecord
 from resolab.browser import LoadResult
 from resolab.campaign.schedule import schedule
-from resolab.live.client_side import judge_load
 from resolab.plan import Corpus
-from resolab.records import PageLoadRecord, QueryRecord
+from resolab.trials.live.client_side import judge_load
 from resolab.trials.page_load.runner import PageLoadRunner
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import IO
 
 from benches.common.servers import LOOPBACK, ZONE, edge_configuration, free_ports
-from resolab import engine
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
+from resolab.lab import engine
 
 SUBNET_BITS = 24
 START_TIMEOUT_S, STOP_TIMEOUT_S, STEP_S = 15.0, 10.0, 0.02

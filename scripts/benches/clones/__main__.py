@@ -27,7 +27,7 @@ from benches.clones import causality, loads
 from benches.clones.effects import is_effect, table
 from benches.clones.lines import read_lines
 from benches.clones.summary import summary
-from resolab.errors import ConfigurationError, ResolabError
+from resolab.basics.errors import ConfigurationError, ResolabError
 from resolab.pages.file import ENDING, read_model
 from resolab.plan import Corpus
 from resolab.plan.browser_builds import STOCK_BROWSERS

@@ -15,8 +15,8 @@ from benches.clones.changes import ChangedModel, change_models
 from benches.clones.effects import effects_of
 from benches.clones.lines import add_lines, read_lines
 from benches.common.progress import Progress, duration
-from resolab.errors import ResolabError
-from resolab.fidelity.bars import EVIDENCE_RATIO
+from resolab.basics.errors import ResolabError
+from resolab.extras.fidelity.bars import EVIDENCE_RATIO
 from resolab.pages.facts import evidence_ratio
 from resolab.pages.file import read_model
 from resolab.pages.model import PageModel

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from resolab.basics.records import LinkProfile
 from resolab.pages.clone.roles import assign_roles, has_body
 from resolab.pages.model import Discovery, Kind, Outcome, PageModel, Resource
 from resolab.pages.path import lab_load_ms, move_to_lab
-from resolab.records import LinkProfile
 
 _STEP_MS = 0.01
 """A step small enough to keep the longest chain the same."""

@@ -11,7 +11,7 @@ import msgspec
 from benches.clones.changes import ChangedModel, ModelChange
 from benches.clones.lines import Line
 from benches.clones.trials import Times
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.stats import Estimate, Sample, estimate_paired_difference
 
 CLOSE_MS = 10.0

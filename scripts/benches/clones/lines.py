@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 
 Line = dict[str, Any]
 

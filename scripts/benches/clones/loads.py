@@ -14,13 +14,13 @@ import msgspec
 
 from benches.clones.lines import Line, add_lines, read_lines
 from benches.common.progress import Progress
-from resolab.errors import ResolabError
-from resolab.fidelity.bars import shortfalls
-from resolab.fidelity.lab import CheckSettings, CloneCheck, check_clone
-from resolab.fidelity.measures import compute_tau
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import BrowserKind
+from resolab.extras.fidelity.bars import shortfalls
+from resolab.extras.fidelity.lab import CheckSettings, CloneCheck, check_clone
+from resolab.extras.fidelity.measures import compute_tau
 from resolab.pages.file import read_model
 from resolab.pages.model import PageModel
-from resolab.records import BrowserKind
 
 START_S = 6.0
 """The start of path, edge and browser, once for a page and browser."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from benches.clones.lines import Line
 from benches.clones.verdicts import BARS, PageLoads, group_by_browser, pages_of
-from resolab.fidelity import bars
+from resolab.extras.fidelity import bars
 
 LEAST_ALIKE_COUNT = 5
 _NOT_TOLD = "not told"

@@ -1,6 +1,6 @@
 """The bars met by loads of clones, and the similarity of orders: the evaluation of a file of loads. Pure.
 
-For: `summary`. Not for: the values of the bars (`resolab.fidelity.bars`).
+For: `summary`. Not for: the values of the bars (`resolab.extras.fidelity.bars`).
 """
 
 import statistics
@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import msgspec
 
 from benches.clones.lines import Line
-from resolab.errors import ConfigurationError
-from resolab.fidelity import bars
-from resolab.fidelity.measures import Fidelity
+from resolab.basics.errors import ConfigurationError
+from resolab.extras.fidelity import bars
+from resolab.extras.fidelity.measures import Fidelity
 
 
 def _share(part: int, whole: int, least: float) -> bool:

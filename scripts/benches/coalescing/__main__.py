@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benches.coalescing import figures
 from benches.common import result
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
 
 
 def main() -> int:

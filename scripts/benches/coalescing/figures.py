@@ -22,10 +22,10 @@ from benches.common.servers import EDGE_NAME
 from benches.dns import flights, path_capture
 from benches.dns.cold import pause_ms, rates
 from benches.dns.testbed import SERVER_ADDRESS, edge_behind
-from resolab import engine
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import FetchRecord, PathStartCapture, PathStopCapture, QueryPurpose, Record
+from resolab.lab import engine
 from resolab.plan import Corpus
-from resolab.records import FetchRecord, PathStartCapture, PathStopCapture, QueryPurpose, Record
 
 PAGE_NAME, PAGE_ADDRESS = "page.resolab.test", "10.77.1.1"
 PAGES_KB = [1, 8, 20]

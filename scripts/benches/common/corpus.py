@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from resolab.installation import project_root
+from resolab.basics.installation import project_root
 from resolab.pages.file import read_model
 from resolab.pages.model import PageModel
 

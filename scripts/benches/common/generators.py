@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from benches.common.servers import LOOPBACK, Server, pin_command
-from resolab import engine
-from resolab.errors import DeadlineError, ResolabError
+from resolab.basics.errors import DeadlineError, ResolabError
+from resolab.lab import engine
 
 Generator = Callable[[str, Server, Path, Path], "GeneratorRun"]
 """A function of a transport, a server, a file of names and a scratch folder."""

@@ -16,7 +16,7 @@ from typing import TypeVar
 from benches.common import result
 from benches.common.part import BenchPart
 from benches.common.progress import Progress, duration
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
 
 BenchT = TypeVar("BenchT")
 

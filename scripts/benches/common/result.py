@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from benches.common.part import BenchPart
-from resolab import engine
+from resolab.lab import engine
 from resolab.store import describe_machine
 
 WIDTH = 190

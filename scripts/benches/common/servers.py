@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from benches.common.program_end import PATIENCE_S, end
-from resolab import engine
-from resolab.errors import MachineError
-from resolab.protocols import find_facts
+from resolab.basics.errors import MachineError
+from resolab.basics.protocols import find_facts
+from resolab.lab import engine
 
 ROOT = Path(__file__).parents[3]
 LOOPBACK = "127.0.0.1"

@@ -14,7 +14,7 @@ from benches.common.part import BenchPart, DnsBench, Spread, verdict
 from benches.common.program_end import end
 from benches.common.servers import Server, keep_awake, names, require_programs, run_named_edge, run_server
 from benches.dns import clients, matching, pcap
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
 
 ROUNDS_COUNT, QUERIES_PER_ROUND = 4, 251
 """The first query of each round opens the connection and is not counted."""

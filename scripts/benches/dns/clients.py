@@ -15,9 +15,9 @@ import msgspec
 from benches.common.generators import dnsperf_target
 from benches.common.servers import LOOPBACK, Server, pin_command
 from benches.dns.matching import Window
-from resolab import engine
-from resolab.errors import ResolabError
-from resolab.records import QueryRecord, Record
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import QueryRecord, Record
+from resolab.lab import engine
 
 TIMEOUT_S = 300.0
 SLACK_NS = 20_000

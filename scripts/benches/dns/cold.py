@@ -1,7 +1,8 @@
 """Cold exchanges through the emulated path: their cost beyond round trips and the transmission of bytes on the link.
 
-For: the part `cold`: c = T minus the closed form of `resolab.protocols`, with idle processors kept awake and without;
-the captured packets stand beside the form's. Not for: running the programs (`testbed`), the critical path (`flights`).
+For: the part `cold`: c = T minus the closed form of `resolab.basics.protocols`, with idle processors kept awake and
+without; the captured packets stand beside the form's. Not for: running the programs (`testbed`), the
+critical path (`flights`).
 """
 
 import asyncio
@@ -20,10 +21,8 @@ from benches.common import turns
 from benches.common.part import BenchPart, DnsBench, Spread, verdict
 from benches.dns import flights, path_capture
 from benches.dns.testbed import make_testbed
-from resolab import engine
-from resolab.errors import ResolabError
-from resolab.plan import Corpus
-from resolab.protocols import (
+from resolab.basics.errors import ResolabError
+from resolab.basics.protocols import (
     DNS_TRANSPORTS,
     ExchangeSizes,
     cold_exchange_flights,
@@ -31,7 +30,9 @@ from resolab.protocols import (
     exchange_time_ms,
     has_handshake,
 )
-from resolab.records import QueryRecord
+from resolab.basics.records import QueryRecord
+from resolab.lab import engine
+from resolab.plan import Corpus
 
 PROFILES = ["fiber", "cable", "dsl", "4g", "4g-medium"]
 """The profiles of Sengupta et al. 2024."""

@@ -1,7 +1,7 @@
 """The crossing of each packet over the emulated path, from the path's capture (docs/formats/capture.md).
 
-For: both stamps of each delivered packet, on the records' clock. Not for: the file's format (`resolab.evidence.pcapng`)
-or the meaning of the packets (`flights`).
+For: both stamps of each delivered packet, on the records' clock. Not for: the file's format
+(`resolab.extras.evidence.pcapng`) or the meaning of the packets (`flights`).
 """
 
 import collections
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benches.dns.pcap import SYN, TCP, parse_ipv4
-from resolab.evidence import pcapng
+from resolab.extras.evidence import pcapng
 
 
 @dataclass(frozen=True)

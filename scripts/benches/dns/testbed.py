@@ -16,11 +16,11 @@ from pathlib import Path
 import msgspec
 
 from benches.common.servers import EDGE_NAME, edge_configuration, names
-from resolab import engine
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
+from resolab.basics.protocols import find_facts
+from resolab.basics.records import EdgeReadyRecord, PathStartCapture, PathStopCapture, QueryPurpose, QueryRecord, Record
+from resolab.lab import engine
 from resolab.plan import Corpus
-from resolab.protocols import find_facts
-from resolab.records import EdgeReadyRecord, PathStartCapture, PathStopCapture, QueryPurpose, QueryRecord, Record
 
 SERVER_ADDRESS = "10.77.0.1"
 TICKET_POLICIES = {"full": "none", "resumed": "resume", "zero_rtt": "early_data"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benches.common.progress import Progress
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
 
 ROUNDS_COUNT = 5
 PAIRS_COUNT, QUICK_PAIRS_COUNT = 12, 6

@@ -13,7 +13,7 @@ from benches.common.servers import EdgeSettings, Server, names, require_programs
 from benches.edge.bench import EdgeBench
 from benches.edge.queries import QueriesRun, measure_in_turn, names_file, rate_per_s, ratio, server_us
 from benches.edge.settings import NOT_OFFERED, best_settings
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
 
 TRANSPORTS = ("doudp", "dot", "doh", "doh3", "doq")
 SCHEDULED = ("doudp", "dot")

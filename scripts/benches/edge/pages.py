@@ -13,7 +13,7 @@ from benches.common import generators, turns
 from benches.common.part import BenchPart, Spread
 from benches.common.servers import LOOPBACK, ROOT, Server, pin_command, require_programs, run_server, run_site
 from benches.edge.bench import EdgeBench, processor_time_s
-from resolab.errors import MachineError, ResolabError
+from resolab.basics.errors import MachineError, ResolabError
 
 LOAD = ROOT / ".setup/bin/h3-load"
 PAGES_BYTES = {"1 kB": 1_000, "20 kB": 20_000, "200 kB": 200_000}

@@ -4,7 +4,7 @@ For: figures of builds older than a setting. Not for: the effect of settings (do
 """
 
 from benches.common.servers import EdgeSettings, names, run_named_edge
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
 
 NOT_OFFERED = "not offered by this build"
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from benches.common.result import facts
 from benches.fleet import chaos, light, overhead, scale
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
 
 APART = "RESOLAB_BENCH_MOUNTS"
 

@@ -18,18 +18,18 @@ import msgspec
 from rich.console import Console
 
 from benches.fleet import light
+from resolab.basics.errors import ResolabError
 from resolab.campaign.blocks.one_block import carry_out_block
 from resolab.campaign.blocks.testbed_pool import TestbedPool
-from resolab.errors import ResolabError
-from resolab.fleet.agent.agent import Agent, AgentSetup
-from resolab.fleet.agent.limits import AgentLimits
-from resolab.fleet.agent.spool import Spool
-from resolab.fleet.agent.worker_process import BlockTimeLimit, WorkerProblem, WorkerProcess
-from resolab.fleet.connection import connect_agent
-from resolab.fleet.invitation import Invitation, read_invitation
-from resolab.fleet.job import FleetRun, Job, decode
-from resolab.fleet.transfer import AgentClient
-from resolab.fleet.vantage_run import read_vantage_plan
+from resolab.extras.fleet.agent.agent import Agent, AgentSetup
+from resolab.extras.fleet.agent.limits import AgentLimits
+from resolab.extras.fleet.agent.spool import Spool
+from resolab.extras.fleet.agent.worker_process import BlockTimeLimit, WorkerProblem, WorkerProcess
+from resolab.extras.fleet.connection import connect_agent
+from resolab.extras.fleet.invitation import Invitation, read_invitation
+from resolab.extras.fleet.job import FleetRun, Job, decode
+from resolab.extras.fleet.transfer import AgentClient
+from resolab.extras.fleet.vantage_run import read_vantage_plan
 
 
 class InProcessWorker(WorkerProcess):

@@ -19,12 +19,12 @@ from benches.fleet import light
 from benches.fleet.faults import FAULTS, Fault, FaultContext
 from benches.fleet.verdict import problems
 from benches.fleet.world import BenchFleet, a_world
-from resolab.errors import ResolabError
-from resolab.fleet.connection import connect_operator
-from resolab.fleet.job import FleetRun, RunState
-from resolab.fleet.operations import FleetOperator
-from resolab.fleet.results.fetch import FetchResult, fetch
-from resolab.fleet.transfer import UnreachableError
+from resolab.basics.errors import ResolabError
+from resolab.extras.fleet.connection import connect_operator
+from resolab.extras.fleet.job import FleetRun, RunState
+from resolab.extras.fleet.operations import FleetOperator
+from resolab.extras.fleet.results.fetch import FetchResult, fetch
+from resolab.extras.fleet.transfer import UnreachableError
 
 VANTAGES = ("fra", "iad", "nrt", "syd", "gru")
 STRIKE_WITHIN_S = 30.0

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from nats.aio.client import Client
 
 from benches.fleet.world import BenchFleet, VantageAgent
-from resolab.fleet.job import FleetRun, Job, encode
-from resolab.fleet.transfer import UnreachableError, call_server
+from resolab.extras.fleet.job import FleetRun, Job, encode
+from resolab.extras.fleet.transfer import UnreachableError, call_server
 
 CUT_S = 60.0
 CLOCK_OFF_S = 600

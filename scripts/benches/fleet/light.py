@@ -12,11 +12,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from resolab.basics.records import BrowserKind, PageLoadRecord
 from resolab.campaign import manifests, provenance
-from resolab.fleet.agent import worker
-from resolab.fleet.job import FleetRun
+from resolab.extras.fleet.agent import worker
+from resolab.extras.fleet.job import FleetRun
 from resolab.plan import Condition, Corpus, Plan, parse_plan
-from resolab.records import BrowserKind, PageLoadRecord
 from resolab.store.manifest import ProcessStart
 from resolab.trials.trial_result import TrialResult
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from benches.common import turns
 from benches.common.program_end import end
 from benches.fleet.light import PLAN
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
 
 RESOLAB = (sys.executable, "-m", "resolab")
 LIMIT_S = 1800.0

@@ -17,13 +17,13 @@ from nats.aio.client import Client
 from benches.fleet import light
 from benches.fleet.verdict import problems
 from benches.fleet.world import ManagedProcess
-from resolab.fleet.connection import connect_operator
-from resolab.fleet.invitation import invite
-from resolab.fleet.job import FleetRun, RunState
-from resolab.fleet.operations import FleetOperator
-from resolab.fleet.results.fetch import fetch
-from resolab.fleet.server.server import FleetServer
-from resolab.fleet.transfer import UnreachableError
+from resolab.extras.fleet.connection import connect_operator
+from resolab.extras.fleet.invitation import invite
+from resolab.extras.fleet.job import FleetRun, RunState
+from resolab.extras.fleet.operations import FleetOperator
+from resolab.extras.fleet.results.fetch import fetch
+from resolab.extras.fleet.server.server import FleetServer
+from resolab.extras.fleet.transfer import UnreachableError
 
 PROCESSES = 2
 LOOK_EVERY_S = 1.0

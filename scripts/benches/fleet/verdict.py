@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benches.fleet.light import TRIALS_A_BLOCK
+from resolab.basics.records import TrialRecord
 from resolab.campaign.schedule import block_schedule
-from resolab.fleet.job import FleetRun
-from resolab.fleet.results.fetch import FetchResult
-from resolab.fleet.vantage_run import read_vantage_plan
-from resolab.records import TrialRecord
+from resolab.extras.fleet.job import FleetRun
+from resolab.extras.fleet.results.fetch import FetchResult
+from resolab.extras.fleet.vantage_run import read_vantage_plan
 from resolab.store import find_finished_trials, read_trial
 
 Done = Counter[tuple[int, int, str]]

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from benches.fleet.clock import Clock, build_library
 from benches.fleet.relay import Relay
-from resolab.errors import MachineError
-from resolab.fleet.invitation import invite
-from resolab.fleet.server.folder import ServerFolder
-from resolab.fleet.server.process import find_pid
+from resolab.basics.errors import MachineError
+from resolab.extras.fleet.invitation import invite
+from resolab.extras.fleet.server.folder import ServerFolder
+from resolab.extras.fleet.server.process import find_pid
 
 DISK_MB = 320
 """The size of an agent's disk: no block begins below 256 MB."""

@@ -19,12 +19,11 @@ from benches.common.part import BenchPart, verdict
 from benches.common.servers import EDGE_NAME
 from benches.edge.bench import processor_time_s
 from benches.gateway.bench import GatewayBench
-from resolab import engine
-from resolab.engine import GatewaySettings
-from resolab.errors import ResolabError
-from resolab.lab import layout
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import ConnectionSharing, HandshakeMode, HttpVersion
+from resolab.lab import engine, layout
+from resolab.lab.engine import GatewaySettings
 from resolab.plan import Corpus
-from resolab.records import ConnectionSharing, HandshakeMode, HttpVersion
 
 PROFILE = "ideal"
 HOST, ADDRESS, FILE = "body.resolab.test", "10.77.1.1", "body.bin"

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 
 from benches.common.part import BenchPart
 from benches.gateway.bench import GatewayBench, plan
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import EdgeRequestRecord, HandshakeMode, PageLoadRecord
 from resolab.plan import Condition, Corpus
-from resolab.records import EdgeRequestRecord, HandshakeMode, PageLoadRecord
 from resolab.trials.page_load.runner import PageLoadRunner
 from resolab.trials.trial_result import TrialResult
 

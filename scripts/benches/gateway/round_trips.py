@@ -18,9 +18,7 @@ from benches.common.part import BenchPart
 from benches.dns import flights, path_capture
 from benches.gateway import in_ms
 from benches.gateway.bench import GatewayBench, plan
-from resolab.lab.artifacts import KeptFolders
-from resolab.plan import Condition, Corpus, access_rtt_ms
-from resolab.records import (
+from resolab.basics.records import (
     ConnectionSharing,
     GatewayConnectionRecord,
     GatewayRequestRecord,
@@ -31,6 +29,8 @@ from resolab.records import (
     QueryRecord,
     Record,
 )
+from resolab.lab.artifacts import KeptFolders
+from resolab.plan import Condition, Corpus, access_rtt_ms
 from resolab.trials.page_load.runner import PageLoadRunner
 
 PAGE, PROFILE = "example", "4g"

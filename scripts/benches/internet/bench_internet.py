@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from resolab.engine.internet import Internet
-from resolab.engine.programs import enter_prefix
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
+from resolab.lab.engine.internet import Internet
+from resolab.lab.engine.programs import enter_prefix
 
 TIMEOUT_S = 60.0
 LINE_LIMIT_BYTES = 1 << 22

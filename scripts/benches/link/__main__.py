@@ -20,9 +20,9 @@ from rich.table import Table
 from benches.link import cycles, delay, link, load
 from benches.link.bench import LinkBench
 from benches.link.figure import LinkFigure
-from resolab import engine
-from resolab.errors import ResolabError
-from resolab.records import PathBackend
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import PathBackend
+from resolab.lab import engine
 from resolab.store import describe_machine
 
 FIGURES: dict[str, Callable[[LinkBench], Awaitable[list[LinkFigure]]]] = {

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from resolab import engine
-from resolab.records import PathBackend, PathSummaryRecord, Record
+from resolab.basics.records import PathBackend, PathSummaryRecord, Record
+from resolab.lab import engine
 
 BUSY_LOOP = """
 import os

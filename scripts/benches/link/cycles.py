@@ -13,7 +13,7 @@ from pathlib import Path
 from benches.common.program_end import end
 from benches.link.bench import LinkBench
 from benches.link.figure import LinkFigure, quantiles, verdict
-from resolab import engine
+from resolab.lab import engine
 
 LIMIT_MS = 50.0
 SETTLE_S = 5.0

@@ -17,8 +17,8 @@ import numpy as np
 
 from benches.link.bench import LinkBench, busy_loops, run_path
 from benches.link.figure import LinkFigure, make_placeholder, quantiles, verdict
-from resolab import engine
-from resolab.records import LinkDirection
+from resolab.basics.records import LinkDirection
+from resolab.lab import engine
 
 DELAYS_MS = (0.0, 7.4, 26.65, 46.0, 75.0)
 PROBES_COUNT, PROBES_PER_S = 1_200, 500

@@ -7,10 +7,10 @@ import math
 
 from benches.link.bench import LinkBench, run_path
 from benches.link.figure import LinkFigure, verdict
-from resolab import engine
-from resolab.calibration.saturation import saturation_checks
-from resolab.calibration.train import Train
-from resolab.records import LinkDirection
+from resolab.basics.records import LinkDirection
+from resolab.lab import engine
+from resolab.lab.calibration.saturation import saturation_checks
+from resolab.lab.calibration.train import Train
 
 RATES_BPS = (842_000, 10_700_000, 109_000_000, 165_000_000)
 OVERLOAD, QUEUE_S = 1.3, 0.3

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from benches.link.bench import LinkBench, MeasuredPath, run_path
 from benches.link.figure import LinkFigure, make_placeholder, verdict, verdict_at_least
-from resolab import engine
-from resolab.calibration import congestion_control
-from resolab.records import DirectionSummary, LinkDirection, PathSummaryRecord
+from resolab.basics.records import DirectionSummary, LinkDirection, PathSummaryRecord
+from resolab.lab import engine
+from resolab.lab.calibration import congestion_control
 
 NOTHING = "one_way_delay_ms = 0"
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")

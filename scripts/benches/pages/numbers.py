@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from resolab.extras.recordings import import_page
 from resolab.pages.facts import PageFacts, count_facts, is_redirected
 from resolab.pages.generated import published
 from resolab.pages.model import Kind, PageModel
-from resolab.recordings import import_page
 
 KB_BYTES = 1024
 ARCHIVE: Mapping[str, tuple[Sequence[float], Callable[[PageModel], float]]] = {

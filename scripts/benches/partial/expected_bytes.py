@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benches.partial.testbed import NamesExchange
-from resolab.records import DnsTransport, QueryRecord
+from resolab.basics.records import DnsTransport, QueryRecord
 
 LENGTH_BYTES = 2
 """The length field before a message: RFC 1035 section 4.2.2, RFC 9250 section 4.2."""

@@ -15,8 +15,8 @@ from xml.etree import ElementTree as ET
 
 from benches.dns.flights import UnclearError
 from benches.dns.path_capture import Crossing
-from resolab.errors import ResolabError
-from resolab.evidence import pcapng
+from resolab.basics.errors import ResolabError
+from resolab.extras.evidence import pcapng
 
 SERVER_PORTS = {53, 443, 853}
 DECODE_AS = ("-d", "udp.port==853,quic", "-d", "tcp.port==853,tls", "-d", "tcp.port==443,tls")

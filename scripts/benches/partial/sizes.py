@@ -16,8 +16,8 @@ from benches.dns.cold import cells, pause_ms, rates
 from benches.partial import expected_bytes, testbed
 from benches.partial.layers import Layers
 from benches.partial.testbed import TURN_COUNT, NamesExchange
-from resolab.protocols import cold_exchange_round_trips
-from resolab.records import DnsTransport
+from resolab.basics.protocols import cold_exchange_round_trips
+from resolab.basics.records import DnsTransport
 
 ARMS = ("one message", "one by one")
 DISSECTION_S = 3.0

@@ -23,11 +23,11 @@ from benches.dns.path_capture import Crossing
 from benches.dns.testbed import QUERY_TIMEOUT_S, SERVER_ADDRESS, TICKET_POLICIES, edge_behind
 from benches.partial import layers
 from benches.partial.layers import Directions, Flow
-from resolab import engine
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
+from resolab.basics.protocols import find_facts
+from resolab.basics.records import DnsTransport, PathStartCapture, PathStopCapture, QueryPurpose, QueryRecord, Record
+from resolab.lab import engine
 from resolab.plan import Corpus
-from resolab.protocols import find_facts
-from resolab.records import DnsTransport, PathStartCapture, PathStopCapture, QueryPurpose, QueryRecord, Record
 
 TURN_COUNT = 5
 """The number of rounds of an arm before the other arm's turn."""

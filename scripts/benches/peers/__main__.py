@@ -15,7 +15,7 @@ from benches.common.part import BenchPart
 from benches.common.progress import Progress, duration
 from benches.peers import browsertime, measure, table
 from benches.peers.comparison import LEAST_TURNS
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
 from resolab.plan import Corpus
 
 PROGRAM = "bench peers"

@@ -23,14 +23,13 @@ from pathlib import Path
 
 from benches.common.servers import ROOT
 from benches.peers.browsertime_result import PeerLoad, parse
-from resolab import engine
+from resolab.basics.errors import MachineError
 from resolab.browser import BrowserSettings
 from resolab.browser.chromium.profile import ChromiumHome
 from resolab.browser.find import chromium_version, find_chromium
 from resolab.browser.process import NOT_PASSED_ON, tie
-from resolab.engine.programs import LOGGING_VARIABLES
-from resolab.errors import MachineError
-from resolab.lab import layout
+from resolab.lab import engine, layout
+from resolab.lab.engine.programs import LOGGING_VARIABLES
 from resolab.lab.scratch import scratch_folder
 from resolab.trials.page_load.browser_setup import NAMES_OF_THE_LAB
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from benches.common import turns
 from benches.peers.browsertime import Peer, prepare_browsertime
 from benches.peers.rule import BrowserTimings, failure_of
+from resolab.basics.records import PageFailure, PageLoadRecord, look_up_ms
 from resolab.lab.layout import PageSite
 from resolab.lab.sites import assign_sites
 from resolab.plan import Condition, Corpus, Plan, parse_plan, stream_seed
-from resolab.records import PageFailure, PageLoadRecord, look_up_ms
 from resolab.trials.page_load.runner import PageLoadRunner
 from resolab.trials.trial_result import TrialResult
 

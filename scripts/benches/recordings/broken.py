@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from benches.recordings.request_account import count_har_entries, count_log_requests, count_unaccounted
+from resolab.basics.errors import ConfigurationError
 from resolab.browser.chromium.netlog import read_netlog
-from resolab.errors import ConfigurationError
-from resolab.recordings import import_page
-from resolab.recordings.netlog import import_with_netlog
+from resolab.extras.recordings import import_page
+from resolab.extras.recordings.netlog import import_with_netlog
 
 SITE = "https://www.made.example"
 BEGIN_UNIX_MS = 1_772_366_400_000

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from resolab.extras.recordings.har.reader import read_har
+from resolab.extras.recordings.model_builder import build
+from resolab.extras.recordings.recording import Recording
+from resolab.extras.recordings.recording_file import RecordingForm, open_recording
 from resolab.pages.facts import depths
 from resolab.pages.model import Discovery, Evidence
-from resolab.recordings.har.reader import read_har
-from resolab.recordings.model_builder import build
-from resolab.recordings.recording import Recording
-from resolab.recordings.recording_file import RecordingForm, open_recording
 
 LEAST_NAMED = 8
 _BY_RUNS = {Discovery.SCRIPT, Discovery.INLINE_SCRIPT, Discovery.LATE}

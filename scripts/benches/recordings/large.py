@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
-from resolab.recordings import import_page
+from resolab.extras.recordings import import_page
 
 BODY_BYTES = 60_000
 HOSTS = 100

@@ -16,7 +16,7 @@ import numpy as np
 
 from benches.common.part import BenchPart
 from benches.verdicts.rules import PEER_RULES, SlowerRule
-from resolab.checks.decision import Verdict, interval_at_any_look, interval_of_fixed_blocks, judge_times
+from resolab.campaign.checks.decision import Verdict, interval_at_any_look, interval_of_fixed_blocks, judge_times
 from resolab.plan.analysis import OutcomeName
 from resolab.plan.comparison import ComparisonRule
 from resolab.plan.condition import Baseline

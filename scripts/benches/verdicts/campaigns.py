@@ -4,7 +4,7 @@ For: `scripts/bench verdicts`. Not for: coverage of the intervals (`scripts/cove
 
 Every campaign runs at most 60 blocks and stops at its first verdict. With the truth at the bound, any verdict is false.
 Faults of a run, such as an arm always second, move the differences away from the truth; no interval can see them. The
-run's own doubts (`resolab.checks.assumptions`) must name them.
+run's own doubts (`resolab.campaign.checks.assumptions`) must name them.
 """
 
 from collections import Counter
@@ -15,8 +15,8 @@ import numpy as np
 import scipy
 
 from benches.common.part import BenchPart
-from resolab.checks.assumptions import DoubtKind, find_doubts
-from resolab.checks.decision import Verdict
+from resolab.campaign.checks.assumptions import DoubtKind, find_doubts
+from resolab.campaign.checks.decision import Verdict
 from resolab.stats import FloatArray, MedianSequence, Sample
 
 BLOCKS = 60

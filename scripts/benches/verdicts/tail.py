@@ -12,7 +12,7 @@ import numpy as np
 from benches.common.part import BenchPart
 from benches.verdicts.alike import EXPECTED
 from benches.verdicts.campaigns import decide
-from resolab.checks.decision import Verdict, judge_share
+from resolab.campaign.checks.decision import Verdict, judge_share
 from resolab.plan.expectation import ExpectationKind
 from resolab.report.verdicts.evidence import count_tails
 from resolab.stats import Sample, measure_spread

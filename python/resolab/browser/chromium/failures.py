@@ -5,7 +5,7 @@ deciding about the next load. The browser's errors do not separate a missing nam
 records do.
 """
 
-from resolab.records import PageFailure
+from resolab.basics.records import PageFailure
 
 _PREFIXES: tuple[tuple[str, PageFailure], ...] = (
     ("ERR_NAME_", PageFailure.DNS),

@@ -6,9 +6,9 @@ Not for: files of the profile (`profile`) or the process (`process`).
 
 from pathlib import Path
 
+from resolab.basics.errors import UnsupportedError
+from resolab.basics.records import HttpVersion
 from resolab.browser.settings import BrowserSettings, H3Discovery, NameResolution
-from resolab.errors import UnsupportedError
-from resolab.records import HttpVersion
 
 NOWHERE, DIRECT = "http://127.0.0.1:1", "direct://"
 """The proxies of a browser allowed to ask for any name. The browser's own requests go to an absent proxy, the requests

@@ -11,6 +11,8 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from resolab.basics.errors import MachineError, UnsupportedError
+from resolab.basics.records import BrowserKind
 from resolab.browser.chromium.context import Context
 from resolab.browser.chromium.driver import Chromium
 from resolab.browser.chromium.page import ChromiumPage, Navigation
@@ -19,8 +21,6 @@ from resolab.browser.chromium.renderers import list_renderers, wait_until_ended
 from resolab.browser.result import ClearedState, LoadRequest, LoadResult
 from resolab.browser.settings import BrowserSettings, H3Discovery, NameResolution
 from resolab.browser.trial import Stopwatch, check_warmup, compute_time_beyond_load_ms
-from resolab.errors import MachineError, UnsupportedError
-from resolab.records import BrowserKind
 
 EVERYTHING = ClearedState(tickets=True)
 """The only state the shell can forget after a warm-up: all of it."""

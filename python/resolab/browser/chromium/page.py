@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
+from resolab.basics.records import PageFailure
 from resolab.browser import failures
 from resolab.browser.chromium.cdp import CdpConnection, Session, retrieve_error
 from resolab.browser.chromium.console import Console
@@ -22,7 +23,6 @@ from resolab.browser.chromium.network_log import NetworkLog
 from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS, CallError, CallTimeoutError, Json
 from resolab.browser.result import PageLoad
 from resolab.browser.timings import BUFFER_SCRIPT, collect_script, page_timings, resource_records
-from resolab.records import PageFailure
 
 ResultT = TypeVar("ResultT")
 COLLECT_TIMEOUT_S = 10.0

@@ -13,6 +13,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from resolab.basics.errors import UnsupportedError
+from resolab.basics.records import HttpVersion, PageFailure
 from resolab.browser import failures
 from resolab.browser.chromium import alt_svc
 from resolab.browser.chromium.cdp import CdpConnection
@@ -31,8 +33,6 @@ from resolab.browser.trial import (
     compute_time_beyond_load_ms,
     not_measured,
 )
-from resolab.errors import UnsupportedError
-from resolab.records import HttpVersion, PageFailure
 
 DOH_REPROBED_S = 1.1
 """The wait before clearing a new context, in s. A new context probes the DoH server, and on a busy machine again 0.9 s

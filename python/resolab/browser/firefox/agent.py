@@ -7,12 +7,12 @@ For: handing the agent over and calling the agent, every call with a deadline. N
 from importlib.resources import files
 from typing import Any
 
+from resolab.basics.records import HttpVersion
 from resolab.browser.firefox.marionette import MarionetteConnection
 from resolab.browser.remote import ALIVE_TIMEOUT_S, Json
 from resolab.browser.result import ClearedState
 from resolab.browser.settings import BrowserSettings, H3Discovery
 from resolab.browser.timings import BUFFER_SCRIPT
-from resolab.records import HttpVersion
 
 SANDBOX = "resolab"
 LONGEST_SCRIPT_MS = 2**31 - 1

@@ -6,9 +6,9 @@ For: pure construction, with the reason beside each part. Not for: preferences, 
 from collections.abc import Sequence
 from pathlib import Path
 
+from resolab.basics.records import HttpVersion
 from resolab.browser.process import tie
 from resolab.browser.settings import BrowserSettings
-from resolab.records import HttpVersion
 
 SILENT = 'exec "$@" </dev/null >&2'
 """Sends Firefox's output to standard error; the standard streams carry nothing."""

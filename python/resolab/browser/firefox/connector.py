@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
 
 PORT_FILE = "MarionetteActivePort"
 """The file with the port, in the profile; Firefox writes the file when listening."""

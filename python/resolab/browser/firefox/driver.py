@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from resolab.basics.errors import MachineError
 from resolab.browser.find import find_firefox
 from resolab.browser.firefox.agent import Agent
 from resolab.browser.firefox.command import LOG_SUFFIX, command_line, whole_command
@@ -24,7 +25,6 @@ from resolab.browser.remote import REMOTE_ERRORS
 from resolab.browser.result import LoadRequest, LoadResult
 from resolab.browser.settings import BrowserSettings
 from resolab.browser.stock import CLOSE_TIMEOUT_S, StockBrowser
-from resolab.errors import MachineError
 
 START_TIMEOUT_S = 60.0
 FIRST_CONTEXT = 1001

@@ -5,7 +5,7 @@ For: pure mapping of Firefox's network errors, by their XPCOM names. Not for: fa
 resolver; the servers' records do.
 """
 
-from resolab.records import PageFailure
+from resolab.basics.records import PageFailure
 
 _TLS_WORDS = ("NS_ERROR_MODULE_SECURITY", "SSL_ERROR", "SEC_ERROR", "MOZILLA_PKIX", "INADEQUATE_SECURITY")
 _PREFIXES: tuple[tuple[str, PageFailure], ...] = (

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from resolab.basics.records import PageFailure
 from resolab.browser import failures
 from resolab.browser.firefox.agent import Agent
 from resolab.browser.firefox.failures import classify_error_name
@@ -20,7 +21,6 @@ from resolab.browser.firefox.page_report import page_script, read_account
 from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS, Json
 from resolab.browser.result import PageLoad
 from resolab.browser.timings import page_timings, resource_records
-from resolab.records import PageFailure
 
 PARTIAL_S = 2.0
 """The agent's extra time beyond the limit for asking an unfinished page for its progress, in s."""

@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from resolab.basics.records import PageFailure
+from resolab.basics.urls import host_of_split
 from resolab.browser import failures
 from resolab.browser.firefox.agent import Agent
 from resolab.browser.firefox.page import FirefoxPage
@@ -31,8 +33,6 @@ from resolab.browser.trial import (
     compute_time_beyond_load_ms,
     not_measured,
 )
-from resolab.records import PageFailure
-from resolab.urls import host_of_split
 
 EVERYTHING = ClearedState(dns_cache=True, http_cache=True, sockets=True, tickets=True)
 DISPOSE_TIMEOUT_S = 5.0

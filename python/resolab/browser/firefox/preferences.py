@@ -7,10 +7,10 @@ files of the profile (`profile`), or the forbidden names, refused by the agent (
 import json
 from collections.abc import Mapping
 
+from resolab.basics.errors import UnsupportedError
+from resolab.basics.records import HttpVersion
 from resolab.browser.firefox.silence import SILENT, Preference
 from resolab.browser.settings import BrowserSettings, DohMethod, DohSettings, H3Discovery, NameResolution
-from resolab.errors import UnsupportedError
-from resolab.records import HttpVersion
 
 TRR_ONLY, TRR_OFF = 3, 5
 

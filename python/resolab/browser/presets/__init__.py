@@ -9,8 +9,8 @@ import importlib
 from collections.abc import Mapping
 from functools import cache
 
+from resolab.basics.errors import ConfigurationError
 from resolab.browser.presets.shape import Preset, Setting
-from resolab.errors import ConfigurationError
 
 
 @cache

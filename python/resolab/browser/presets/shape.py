@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from resolab.basics.errors import ConfigurationError
 from resolab.browser.result import LoadRequest
 from resolab.browser.settings import BrowserSettings
-from resolab.errors import ConfigurationError
 
 Addresses = Mapping[str, str]
 """Addresses of the pages' hosts, for a browser with a fixed host mapping."""

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
+from resolab.basics.errors import ConfigurationError
 from resolab.campaign import manifests, provenance
 from resolab.campaign.blocks.testbed_pool import TestbedPool
 from resolab.campaign.lock import dataset_lock
@@ -22,7 +23,6 @@ from resolab.campaign.loop import Campaign, MakeTestbed, ProcessShare
 from resolab.campaign.run import make_trial_runner, remove_unstarted
 from resolab.campaign.schedule import block_schedule
 from resolab.campaign.stop_request import StopRequest
-from resolab.errors import ConfigurationError
 from resolab.plan import Corpus, Plan
 from resolab.store import Manifest, RunStatus, create_dataset_folder, find_finished_trials, load_manifest
 from resolab.store.folder import MANIFEST

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resolab.basics.errors import ResolabError, UsageError
 from resolab.cli.console import Console
-from resolab.errors import ResolabError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +67,7 @@ def run_across(first: Path, second: Path, options: CheckOptions, *, any_margin: 
 
 
 def _judge(name: str, options: CheckOptions, judge: "Callable[[], DatasetCheck]") -> int:
-    from resolab.checks.decision import Verdict
+    from resolab.campaign.checks.decision import Verdict
     from resolab.report.verdicts import forms
     from resolab.store import write_named
 

@@ -12,9 +12,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from resolab.basics.errors import ConfigurationError, UsageError
+from resolab.basics.wording import suggest_word
 from resolab.cli.console import Console
-from resolab.errors import ConfigurationError, UsageError
-from resolab.wording import suggest_word
 
 if TYPE_CHECKING:
     from resolab.store import Dataset

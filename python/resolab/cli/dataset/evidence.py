@@ -1,19 +1,19 @@
 """`resolab evidence`: a trial's files in a folder.
 
-For: the output for people. Not for: making the files (`resolab.evidence`).
+For: the output for people. Not for: making the files (`resolab.extras.evidence`).
 """
 
 import argparse
 import json
 from dataclasses import asdict
 
-from resolab.installation import check_extra
+from resolab.basics.installation import check_extra
 
 
 def run(options: argparse.Namespace) -> int:
     """Write a trial's files; print the written and missing files, and the command to view the packets."""
     check_extra("evidence")
-    from resolab.evidence import lay_out
+    from resolab.extras.evidence import lay_out
 
     evidence = lay_out(options.dataset, options.trial, options.output)
     if options.json:

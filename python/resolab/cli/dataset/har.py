@@ -1,6 +1,6 @@
 """`resolab har`: page loads of a dataset as HTTP Archives.
 
-For: the destination and the output for people. Not for: making archives (`resolab.har`).
+For: the destination and the output for people. Not for: making archives (`resolab.store.har`).
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from pathlib import Path
 
 def run(dataset: Path, trials: Sequence[str], output: Path | None) -> int:
     """Write a single trial's archive to a file or standard output, several or all trials' into a folder."""
-    from resolab.har import har_text, write_archive, write_archives
+    from resolab.store.har import har_text, write_archive, write_archives
 
     if len(trials) == 1:
         if output is None:

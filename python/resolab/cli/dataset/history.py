@@ -6,7 +6,7 @@ For: reading the datasets and writing the files. Not for: their content (`report
 import argparse
 import json
 
-from resolab.errors import UsageError
+from resolab.basics.errors import UsageError
 
 
 def run(options: argparse.Namespace) -> int:

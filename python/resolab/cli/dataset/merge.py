@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from resolab.wording import format_count
+from resolab.basics.wording import format_count
 
 
 def run(output: Path, datasets: Sequence[Path]) -> int:

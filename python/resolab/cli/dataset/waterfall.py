@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from resolab.errors import ConfigurationError, MachineError
+from resolab.basics.errors import ConfigurationError, MachineError
 
 DRAWINGS = (".svg", ".pdf", ".png")
 PAGE = ".html"
@@ -41,8 +41,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _draw(chosen: Any, output: Path, dataset: Path) -> list[Path]:
-    from resolab.plots import save_drawing, save_file
     from resolab.report import draw_load, waterfall_html
+    from resolab.report.plots import save_drawing, save_file
     from resolab.store import load_manifest
 
     try:

@@ -1,1 +1,1 @@
-"""The command `resolab fleet`: a campaign over many machines. Not for: the fleet itself (`resolab.fleet`)."""
+"""The command `resolab fleet`: a campaign over many machines. Not for: the fleet itself (`resolab.extras.fleet`)."""

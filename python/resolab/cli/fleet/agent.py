@@ -1,6 +1,6 @@
 """`resolab fleet agent`: the agent of a vantage point, until Ctrl-C.
 
-For: building an agent from its files and this machine. Not for: the agent's work (`resolab.fleet.agent.agent`).
+For: building an agent from its files and this machine. Not for: the agent's work (`resolab.extras.fleet.agent.agent`).
 """
 
 import argparse
@@ -14,17 +14,17 @@ import time
 from pathlib import Path
 
 import resolab
-from resolab.errors import UsageError
-from resolab.fleet.agent.agent import Agent, AgentSetup
-from resolab.fleet.agent.block_turns import BlockTurns
-from resolab.fleet.agent.limits import read_limits
-from resolab.fleet.agent.run_check import find_own_provenance
-from resolab.fleet.agent.spool import Spool
-from resolab.fleet.agent.worker_process import WorkerProcess
-from resolab.fleet.connection import connect_agent
-from resolab.fleet.invitation import read_invitation
-from resolab.fleet.transfer import AgentClient
-from resolab.wording import clean
+from resolab.basics.errors import UsageError
+from resolab.basics.wording import clean
+from resolab.extras.fleet.agent.agent import Agent, AgentSetup
+from resolab.extras.fleet.agent.block_turns import BlockTurns
+from resolab.extras.fleet.agent.limits import read_limits
+from resolab.extras.fleet.agent.run_check import find_own_provenance
+from resolab.extras.fleet.agent.spool import Spool
+from resolab.extras.fleet.agent.worker_process import WorkerProcess
+from resolab.extras.fleet.connection import connect_agent
+from resolab.extras.fleet.invitation import read_invitation
+from resolab.extras.fleet.transfer import AgentClient
 
 
 def take_part(options: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from resolab.installation import check_extra
+from resolab.basics.installation import check_extra
 
 
 def run(options: argparse.Namespace) -> int:

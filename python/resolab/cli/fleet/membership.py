@@ -1,4 +1,7 @@
-"""The commands `resolab fleet invite` and `withdraw`: membership. Not for: credentials (`resolab.fleet.invitation`)."""
+"""The commands `resolab fleet invite` and `withdraw`: membership.
+
+Not for: credentials (`resolab.extras.fleet.invitation`).
+"""
 
 import argparse
 import shutil
@@ -7,13 +10,13 @@ from pathlib import Path
 
 from nats.aio.client import Client
 
+from resolab.basics.errors import ConfigurationError
 from resolab.cli.fleet.server_connection import run_with_server
-from resolab.errors import ConfigurationError
-from resolab.fleet.invitation import invite as make_invitation
-from resolab.fleet.invitation import withdraw as take_back
-from resolab.fleet.server.folder import ServerFolder
-from resolab.fleet.server.server import reload_server
-from resolab.fleet.server.streams import prepare_agent
+from resolab.extras.fleet.invitation import invite as make_invitation
+from resolab.extras.fleet.invitation import withdraw as take_back
+from resolab.extras.fleet.server.folder import ServerFolder
+from resolab.extras.fleet.server.server import reload_server
+from resolab.extras.fleet.server.streams import prepare_agent
 
 
 def invite(options: argparse.Namespace) -> int:

@@ -1,6 +1,6 @@
 """`resolab fleet run`, `status`, `fetch` and `stop`: runs from the operator's view.
 
-For: words, tables and JSON Lines. Not for: the calls behind (`resolab.fleet.operations`, `fetch`).
+For: words, tables and JSON Lines. Not for: the calls behind (`resolab.extras.fleet.operations`, `fetch`).
 """
 
 import argparse
@@ -17,18 +17,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
+from resolab.basics.errors import ConfigurationError, MachineError
+from resolab.basics.wording import clean, clip_text, format_count
 from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
 from resolab.cli.fleet.server_connection import run_with_server
-from resolab.errors import ConfigurationError, MachineError
-from resolab.fleet.agent.run_check import find_own_provenance, find_path
-from resolab.fleet.job import AgentState, FleetRun, RunState, as_dict
-from resolab.fleet.operations import FleetOperator, RunProgress, UnreadableState, check_vantages, new_run_id
-from resolab.fleet.results.fetch import ResultFetcher
-from resolab.fleet.results.result_store import StoreUse
-from resolab.fleet.server.folder import ServerFolder
+from resolab.extras.fleet.agent.run_check import find_own_provenance, find_path
+from resolab.extras.fleet.job import AgentState, FleetRun, RunState, as_dict
+from resolab.extras.fleet.operations import FleetOperator, RunProgress, UnreadableState, check_vantages, new_run_id
+from resolab.extras.fleet.results.fetch import ResultFetcher
+from resolab.extras.fleet.results.result_store import StoreUse
+from resolab.extras.fleet.server.folder import ServerFolder
 from resolab.plan import load_plan
-from resolab.wording import clean, clip_text, format_count
 
 LOOK_EVERY_S = 2.0
 PIPED_WIDTH = 160

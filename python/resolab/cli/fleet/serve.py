@@ -1,6 +1,6 @@
 """`resolab fleet serve`: run the server until stopped.
 
-For: the messages for people meanwhile. Not for: the server itself (`resolab.fleet.server.server`).
+For: the messages for people meanwhile. Not for: the server itself (`resolab.extras.fleet.server.server`).
 """
 
 import argparse
@@ -8,10 +8,10 @@ import asyncio
 import signal
 import sys
 
-from resolab.errors import ConfigurationError, UsageError
-from resolab.fleet.server.folder import ServerFolder, StorageLimits
-from resolab.fleet.server.server import FleetServer, prepare_elsewhere
-from resolab.wording import clean
+from resolab.basics.errors import ConfigurationError, UsageError
+from resolab.basics.wording import clean
+from resolab.extras.fleet.server.folder import ServerFolder, StorageLimits
+from resolab.extras.fleet.server.server import FleetServer, prepare_elsewhere
 
 DEFAULT_LISTEN, DEFAULT_PORT = "127.0.0.1", 4222
 LEAST_QUOTA_GB, MOST_GB = 0.001, 1e5

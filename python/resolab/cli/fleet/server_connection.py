@@ -9,10 +9,10 @@ from pathlib import Path
 
 from nats.aio.client import Client
 
-from resolab.errors import MachineError
-from resolab.fleet.connection import connect_operator
-from resolab.fleet.server.folder import ServerFolder
-from resolab.fleet.transfer import UnreachableError
+from resolab.basics.errors import MachineError
+from resolab.extras.fleet.connection import connect_operator
+from resolab.extras.fleet.server.folder import ServerFolder
+from resolab.extras.fleet.transfer import UnreachableError
 
 
 def run_with_server(folder: Path, do: Callable[[Client, ServerFolder], Awaitable[int]]) -> int:

@@ -1,6 +1,6 @@
 """`resolab internet check`: a table of measured look-ups beside their truth.
 
-For: the command and its output. Not for: the comparison (`resolab.internet.check`).
+For: the command and its output. Not for: the comparison (`resolab.extras.internet.check`).
 """
 
 import argparse
@@ -9,12 +9,12 @@ from pathlib import Path
 
 import msgspec
 
+from resolab.basics.errors import UsageError
+from resolab.basics.protocols import transport_label
 from resolab.cli.internet.show import print_json, print_table
 from resolab.cli.internet.up import a_box
-from resolab.errors import UsageError
-from resolab.internet import TruthCheck, check_look_ups, errands, read_layout, read_recursion, run_errand
-from resolab.internet.dataset import read_look_ups_at
-from resolab.protocols import transport_label
+from resolab.extras.internet import TruthCheck, check_look_ups, errands, read_layout, read_recursion, run_errand
+from resolab.extras.internet.dataset import read_look_ups_at
 
 EXIT_OUTSIDE = 1
 

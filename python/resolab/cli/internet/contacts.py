@@ -1,6 +1,6 @@
 """`resolab internet contacts`: a box's received contacts beside announced and allowed contacts, as tables or JSON.
 
-For: the output for people and programs. Not for: the comparison (`resolab.internet.contact_check`).
+For: the output for people and programs. Not for: the comparison (`resolab.extras.internet.contact_check`).
 """
 
 import argparse
@@ -9,19 +9,25 @@ from pathlib import Path
 
 import msgspec
 
+from resolab.basics.errors import ConfigurationError
 from resolab.campaign.live_expectation import estimate_live_run
 from resolab.cli.internet.show import print_json, print_table
 from resolab.cli.visit.dry_run import WORDS
-from resolab.errors import ConfigurationError
-from resolab.internet import read_layout
-from resolab.internet.contact_check import ContactJudgement, DatasetContacts, hold, read_contacts, read_dataset_contacts
-from resolab.internet.contact_check.contact_counts import ContactCount
-from resolab.internet.contact_check.named_addresses import ContactedAddress
-from resolab.internet.contact_check.opt_outs import OptedOutHost
-from resolab.internet.failures import OPT_OUT_URL
-from resolab.internet.layout import LOCAL
-from resolab.manners import HARD_CAPS
+from resolab.extras.internet import read_layout
+from resolab.extras.internet.contact_check import (
+    ContactJudgement,
+    DatasetContacts,
+    hold,
+    read_contacts,
+    read_dataset_contacts,
+)
+from resolab.extras.internet.contact_check.contact_counts import ContactCount
+from resolab.extras.internet.contact_check.named_addresses import ContactedAddress
+from resolab.extras.internet.contact_check.opt_outs import OptedOutHost
+from resolab.extras.internet.failures import OPT_OUT_URL
+from resolab.extras.internet.layout import LOCAL
 from resolab.plan import Plan, load_plan
+from resolab.plan.manners import HARD_CAPS
 
 EXIT_BAD = 1
 _NAMED = {"named": "yes", "of_page": "of a page that is", "not_named": "NO"}

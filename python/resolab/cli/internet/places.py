@@ -1,6 +1,6 @@
 """`resolab internet places`: measured differences between vantage points beside the true differences.
 
-For: the table or JSON. Not for: the comparison (`resolab.internet.place_comparison`).
+For: the table or JSON. Not for: the comparison (`resolab.extras.internet.place_comparison`).
 """
 
 import argparse
@@ -10,18 +10,18 @@ from pathlib import Path
 
 import msgspec
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.protocols import transport_label
 from resolab.cli.internet.show import print_json, print_table
-from resolab.errors import ConfigurationError
-from resolab.internet import BoxLayout, RecursionLog, folders_below, read_layout, read_recursion
-from resolab.internet.check import CheckedLookUp, judge_look_up
-from resolab.internet.dataset import read_look_ups
-from resolab.internet.place_comparison import (
+from resolab.extras.internet import BoxLayout, RecursionLog, folders_below, read_layout, read_recursion
+from resolab.extras.internet.check import CheckedLookUp, judge_look_up
+from resolab.extras.internet.dataset import read_look_ups
+from resolab.extras.internet.place_comparison import (
     DifferenceAgreement,
     VantageDifference,
     compare_places,
     list_printed_sources,
 )
-from resolab.protocols import transport_label
 
 EXIT_OUTSIDE = 1
 DEFAULT_REFERENCE = "frankfurt"

@@ -12,16 +12,16 @@ import msgspec
 from rich.table import Table
 from rich.text import Text
 
+from resolab.basics.errors import UsageError
+from resolab.basics.protocols import transport_label
+from resolab.basics.wording import clean
 from resolab.cli.console import Console
-from resolab.errors import UsageError
-from resolab.internet import compose
-from resolab.internet.failures import FAILURES, OPT_OUT_URL
-from resolab.internet.layout import HOME, BoxLayout
-from resolab.internet.places import VantagePoint, find_vantage_point, map_to_paper
-from resolab.internet.sites import PAGES
-from resolab.internet.truth import every_truth
-from resolab.protocols import transport_label
-from resolab.wording import clean
+from resolab.extras.internet import compose
+from resolab.extras.internet.failures import FAILURES, OPT_OUT_URL
+from resolab.extras.internet.layout import HOME, BoxLayout
+from resolab.extras.internet.places import VantagePoint, find_vantage_point, map_to_paper
+from resolab.extras.internet.sites import PAGES
+from resolab.extras.internet.truth import every_truth
 
 _WIDEST = 400
 """The maximum width of a line, in characters."""

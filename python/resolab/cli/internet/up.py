@@ -1,6 +1,6 @@
 """`resolab internet up` and `run`: a box until stopped, or until the end of a command.
 
-For: the messages for people meanwhile. Not for: the box itself (`resolab.internet`).
+For: the messages for people meanwhile. Not for: the box itself (`resolab.extras.internet`).
 """
 
 import argparse
@@ -10,13 +10,13 @@ import signal
 import time
 from collections.abc import AsyncIterator
 
+from resolab.basics.errors import UsageError
 from resolab.cli.internet import show
-from resolab.errors import UsageError
-from resolab.internet import Box, box_folder, compose, new_folder_below, run_at_home
-from resolab.internet.contact_check import count_from_now
-from resolab.internet.home import account
-from resolab.internet.places import find_vantage_point
-from resolab.internet.sites import PAGES
+from resolab.extras.internet import Box, box_folder, compose, new_folder_below, run_at_home
+from resolab.extras.internet.contact_check import count_from_now
+from resolab.extras.internet.home import account
+from resolab.extras.internet.places import find_vantage_point
+from resolab.extras.internet.sites import PAGES
 
 
 @contextlib.asynccontextmanager

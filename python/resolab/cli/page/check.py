@@ -14,15 +14,15 @@ from pathlib import Path
 import msgspec
 from rich.table import Table
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import BrowserKind
 from resolab.cli.console import Console
 from resolab.cli.page.import_recordings import model_name
-from resolab.errors import ConfigurationError
-from resolab.fidelity.bars import EVIDENCE_RATIO, shortfalls
-from resolab.fidelity.lab import CheckSettings, CloneCheck, check_clone
-from resolab.fidelity.measures import compute_tau
+from resolab.extras.fidelity.bars import EVIDENCE_RATIO, shortfalls
+from resolab.extras.fidelity.lab import CheckSettings, CloneCheck, check_clone
+from resolab.extras.fidelity.measures import compute_tau
 from resolab.pages.file import ENDING
 from resolab.plan import Corpus
-from resolab.records import BrowserKind
 
 _HEADINGS = (
     "page", "browser", "requests", "extra", "hosts", "redirects", "bytes", "depth", "discoverers", "tau", "tau>50",

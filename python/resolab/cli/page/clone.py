@@ -7,8 +7,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from resolab.basics.errors import ConfigurationError
 from resolab.cli.console import Console
-from resolab.errors import ConfigurationError
 from resolab.pages.clone.folder import ProtocolSource, write_clone
 from resolab.pages.file import read_model
 from resolab.plan.section import NAME

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import msgspec
 from rich.table import Table
 
+from resolab.basics.errors import ConfigurationError
 from resolab.cli.console import Console
-from resolab.errors import ConfigurationError
 from resolab.pages.file import ENDING, read_model
 from resolab.pages.model import PageModel
 from resolab.pages.path import PathLink, PhaseKind
-from resolab.plots.words import estimate_text, interval_text
+from resolab.report.plots.words import estimate_text, interval_text
 
 if TYPE_CHECKING:
     from resolab.report.sections.paths import LoadPath, LoadPaths, PathSummary

@@ -9,9 +9,9 @@ import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from resolab.basics.errors import ConfigurationError
 from resolab.cli.console import Console
 from resolab.cli.page.import_recordings import build_json, summarise_page
-from resolab.errors import ConfigurationError
 from resolab.pages.facts import PageFacts, count_facts
 from resolab.pages.file import ENDING, model_text
 from resolab.pages.generated import format_name, generate

@@ -1,6 +1,6 @@
 """`resolab page import`: make page models from recordings, with a summary of each and of its missing parts.
 
-For: files, names and words. Not for: reading recordings (`resolab.recordings`).
+For: files, names and words. Not for: reading recordings (`resolab.extras.recordings`).
 """
 
 import argparse
@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from resolab.basics.errors import ConfigurationError, ResolabError
+from resolab.basics.wording import format_count
 from resolab.cli.console import Console
 from resolab.cli.output_place import STANDARD_OUTPUT
-from resolab.errors import ConfigurationError, ResolabError
+from resolab.extras.recordings import STANDARD_INPUT, import_page
 from resolab.pages.facts import count_facts
 from resolab.pages.file import ENDING, model_text
 from resolab.pages.model import PageModel
 from resolab.pages.path import load_estimate
 from resolab.plan.section import NAME
-from resolab.recordings import STANDARD_INPUT, import_page
 from resolab.store import write_named
-from resolab.wording import format_count
 
 if TYPE_CHECKING:
-    from resolab.recordings.netlog import PageConnections
+    from resolab.extras.recordings.netlog import PageConnections
 
 _ENDINGS = (".gz", ".har", ".json", ".jsonl")
 _REASONS = {"address": "address and certificate", "certificate": "certificate", "untold": "a reason not told"}
@@ -70,7 +70,7 @@ def _import_recording(options: argparse.Namespace, file: Path, name: str) -> "tu
     if options.netlog is None:
         return import_page(file, name, keep_names=options.keep_names), None
     from resolab.browser.chromium.netlog import read_netlog
-    from resolab.recordings.netlog import import_with_netlog
+    from resolab.extras.recordings.netlog import import_with_netlog
 
     return import_with_netlog(file, name, read_netlog(options.netlog), keep_names=options.keep_names)
 

@@ -6,13 +6,13 @@ For: making a page for plans from a folder of files. Not for: the load (`testbed
 import asyncio
 from pathlib import Path
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.toml_text import key_text, value_text
+from resolab.basics.wording import format_count
 from resolab.cli.console import Console
-from resolab.errors import ConfigurationError
 from resolab.plan.pages.page_file import PAGES_DOMAIN, read_pages
 from resolab.plan.section import NAME
 from resolab.store import machine_errors
-from resolab.toml_text import key_text, value_text
-from resolab.wording import format_count
 
 _DOCUMENT = "<!doctype html>\n<html lang=en><title>{name}</title><p>Put the page's files beside this one.\n"
 

@@ -1,6 +1,6 @@
 """`resolab page record`: make a page model from a single load of a web page.
 
-For: the URL, the file's path, and words. Not for: the load (`resolab.recordings.recorder`).
+For: the URL, the file's path, and words. Not for: the load (`resolab.extras.recordings.recorder`).
 """
 
 import argparse
@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from resolab.basics.errors import ConfigurationError, UsageError
+from resolab.basics.records import BrowserKind
 from resolab.cli.console import Console
 from resolab.cli.output_place import STANDARD_OUTPUT
 from resolab.cli.page.import_recordings import (
@@ -19,11 +21,9 @@ from resolab.cli.page.import_recordings import (
     summarise_page,
     write_model,
 )
-from resolab.errors import ConfigurationError, UsageError
+from resolab.extras.recordings.recorder import RecordingOptions, record
 from resolab.pages.file import ENDING
 from resolab.plan.section import NAME
-from resolab.recordings.recorder import RecordingOptions, record
-from resolab.records import BrowserKind
 
 _DEFAULT_NAME = "recorded"
 """The default name, without the host: a model does not contain the page's origin."""

@@ -1,6 +1,6 @@
 """`resolab page show`: a page model as a summary, a tree, a waterfall or a drawing.
 
-For: printing. Not for: counting (`resolab.pages.facts`) or reading recordings (`resolab.recordings`).
+For: printing. Not for: counting (`resolab.pages.facts`) or reading recordings (`resolab.extras.recordings`).
 """
 
 import argparse
@@ -11,14 +11,14 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from resolab.basics.errors import ConfigurationError
 from resolab.cli.console import Console
 from resolab.cli.page.import_recordings import build_json, losses_in_words, make_page_name, summarise_page
-from resolab.errors import ConfigurationError
+from resolab.extras.recordings import import_page
 from resolab.pages.facts import INFERRED_BELOW, count_facts
 from resolab.pages.file import ENDING, read_model
 from resolab.pages.model import PageModel, Resource
 from resolab.pages.path import load_estimate
-from resolab.recordings import import_page
 
 _DRAWN = (".svg", ".pdf", ".png")
 
@@ -89,8 +89,8 @@ def _format_end(one: Resource) -> str:
 
 
 def _draw(model: PageModel, output: Path) -> None:
-    from resolab.plots import save_file
     from resolab.report import draw_load, waterfall_of_page
+    from resolab.report.plots import save_file
 
     if output.suffix not in _DRAWN:
         raise ConfigurationError(f"failed to draw into {output}: {output.suffix} is none of {', '.join(_DRAWN)}")

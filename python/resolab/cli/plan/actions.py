@@ -14,6 +14,9 @@ from typing import Any
 
 from rich.table import Table
 
+from resolab.basics.errors import MachineError
+from resolab.basics.records import ResolverCache
+from resolab.basics.wording import format_count
 from resolab.campaign.block_count_check import too_few_blocks
 from resolab.campaign.decidable_margins import DecidableMargin, describe_margins, list_decidable_margins
 from resolab.campaign.expectation import estimate_duration_s
@@ -22,15 +25,12 @@ from resolab.campaign.power import PowerAims
 from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
 from resolab.cli.plan.power import compute_power, make_console, power_json, print_power, print_result
-from resolab.errors import MachineError
 from resolab.plan import ComparisonKind, Condition, Corpus, Plan, load_plan, pool_pages, trials_a_block
 from resolab.plan.factors import EVERY_FACTOR, format_level, list_differing_factors, selects
 from resolab.plan.kind import list_factors_of_kind
 from resolab.plan.schema import plan_schema
-from resolab.records import ResolverCache
 from resolab.stats import pairs_for_significance
 from resolab.store import open_dataset
-from resolab.wording import format_count
 
 SIGNIFICANCE = 0.05
 RESOLVER_IDLE_MS = 30_000

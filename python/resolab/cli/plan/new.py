@@ -3,16 +3,16 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import TrialKind
+from resolab.basics.wording import format_count
 from resolab.cli.console import Console
 from resolab.cli.plan.arguments import DEFAULTS
-from resolab.errors import ConfigurationError
 from resolab.plan import load_plan
 from resolab.plan.condition import list_needed_factors
 from resolab.plan.draft import PlanDraft, plan_text, write_question
 from resolab.plan.factors import EVERY_FACTOR
-from resolab.records import TrialKind
 from resolab.store import write_named
-from resolab.wording import format_count
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,1 +1,4 @@
-"""The command `resolab query`: its arguments, its progress and its results. Not for: asking (`resolab.queries`)."""
+"""The command `resolab query`: its arguments, its progress and its results.
+
+Not for: asking (`resolab.extras.queries`).
+"""

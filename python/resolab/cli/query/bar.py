@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from rich.text import Text
 
 from resolab.cli.query.words import number
-from resolab.queries import QueryPhase, Split
+from resolab.extras.queries import QueryPhase, Split
 
 LETTERS = {
     QueryPhase.BOOTSTRAP: ("b", "white on dark_magenta"),

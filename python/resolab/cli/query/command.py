@@ -13,17 +13,25 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from resolab.basics.errors import UsageError
+from resolab.basics.records import QueryPurpose, QueryRecord, Record
 from resolab.cli.console import Console
 from resolab.cli.query.arguments import core_arguments, count_expected_queries
 from resolab.cli.query.dig_words import read_words
 from resolab.cli.query.progress import QueryProgressLine
-from resolab.errors import UsageError
-from resolab.queries import RESOLV_CONF, Arm, ask, format_recorded_name, group_arms, select_measured, system_resolver
-from resolab.queries.limits import Limit, limit, list_exceeded
-from resolab.records import QueryPurpose, QueryRecord, Record
+from resolab.extras.queries import (
+    RESOLV_CONF,
+    Arm,
+    ask,
+    format_recorded_name,
+    group_arms,
+    select_measured,
+    system_resolver,
+)
+from resolab.extras.queries.limits import Limit, limit, list_exceeded
 
 if TYPE_CHECKING:
-    from resolab.queries.summary import ArmSummary
+    from resolab.extras.queries.summary import ArmSummary
 
 EXIT_BEYOND, EXIT_INTERRUPTED = 1, 130
 PIPED_WIDTH = 160
@@ -75,7 +83,7 @@ def _show_results(
         return 0
     summed = _summarise(records, resolvers, options)
     if options.json:
-        from resolab.queries.summary import as_json
+        from resolab.extras.queries.summary import as_json
 
         for one in summed:
             print(json.dumps(as_json(one)), flush=True)
@@ -88,7 +96,7 @@ def _show_results(
 def _summarise(
     records: Sequence[QueryRecord], resolvers: Sequence[str], options: argparse.Namespace
 ) -> "list[ArmSummary]":
-    from resolab.queries.summary import summaries
+    from resolab.extras.queries.summary import summaries
 
     arms = group_arms(records, resolvers, keeps_connections=options.connection == "warm")
     return summaries(arms, timeout_ms=options.timeout_ms)
@@ -134,7 +142,7 @@ def _show(records: Sequence[QueryRecord], resolvers: Sequence[str], options: arg
         shown = list_table([record for arm in arms for record in arm.records.values()], console.width)
     else:
         from resolab.cli.query.summary import summary_table
-        from resolab.queries.summary import summaries
+        from resolab.extras.queries.summary import summaries
 
         shown = summary_table(summaries(arms, timeout_ms=options.timeout_ms), console.width)
     console.print(shown)

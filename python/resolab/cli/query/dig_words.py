@@ -8,8 +8,8 @@ import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resolab.errors import UsageError
-from resolab.protocols import is_class, is_record_type
+from resolab.basics.errors import UsageError
+from resolab.basics.protocols import is_class, is_record_type
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from resolab.cli.query.bar import legend
-from resolab.queries import QueryPhase
+from resolab.extras.queries import QueryPhase
 
 BAR_LEAST, BAR_MOST = 12, 40
 TEXT_LEAST, TEXT_MOST = 14, 44

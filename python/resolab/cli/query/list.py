@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from resolab.basics.protocols import WITHOUT_CONNECTION
+from resolab.basics.records import Failure, QueryRecord
+from resolab.basics.wording import clean
 from resolab.cli.query.bar import bar, list_phases
 from resolab.cli.query.layout import TEXT_MOST, TableColumn, add_legend, lay_out
 from resolab.cli.query.words import handshake, ms, plain
-from resolab.protocols import WITHOUT_CONNECTION
-from resolab.queries import Split, timeline, wire_exchange_ns
-from resolab.records import Failure, QueryRecord
-from resolab.wording import clean
+from resolab.extras.queries import Split, timeline, wire_exchange_ns
 
 CUT_ANSWERS = 6
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Self
 
 from rich.text import Text
 
+from resolab.basics.records import QueryRecord
 from resolab.cli.console import Console
-from resolab.records import QueryRecord
 
 if TYPE_CHECKING:
     from rich.status import Status

@@ -1,6 +1,6 @@
 """The resolvers for people, a row each: medians, spread, and differences with their interval.
 
-For: resolvers and transports side by side. Not for: the statistics (`resolab.queries.summary`).
+For: resolvers and transports side by side. Not for: the statistics (`resolab.extras.queries.summary`).
 """
 
 from collections import Counter
@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from resolab.basics.wording import clean
 from resolab.cli.query.bar import bar
 from resolab.cli.query.layout import TableColumn, add_legend, lay_out
 from resolab.cli.query.list import answers
 from resolab.cli.query.words import format_signed, handshake, number, plain
-from resolab.queries.summary import PAIRS_AT_MOST, PAIRS_NEEDED, ArmSummary
-from resolab.wording import clean
+from resolab.extras.queries.summary import PAIRS_AT_MOST, PAIRS_NEEDED, ArmSummary
 
 ANSWERS_AT_MOST = 12
 

@@ -4,8 +4,8 @@ import math
 
 from rich.text import Text
 
-from resolab.records import ConnectionState, QueryRecord
-from resolab.wording import clean
+from resolab.basics.records import ConnectionState, QueryRecord
+from resolab.basics.wording import clean
 
 HELD_LEAST_RTT_NS = 2_000_000
 """The minimum round trip time for telling held from immediately answered queries, in ns. The difference is half a round

@@ -1,1 +1,4 @@
-"""The command `resolab visit`: its arguments, its progress and its results. Not for: loading (`resolab.visit`)."""
+"""The command `resolab visit`: its arguments, its progress and its results.
+
+Not for: loading (`resolab.extras.visit`).
+"""

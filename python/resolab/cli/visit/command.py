@@ -13,15 +13,14 @@ import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import BrowserKind, DnsTransport
+from resolab.basics.wording import clean
 from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
 from resolab.cli.visit import objects
 from resolab.cli.visit.progress import VisitProgress
-from resolab.errors import ResolabError
-from resolab.manners import HARD_CAPS, Contact, PlannedContacts, check_operator, contacts, user_agent_suffix
-from resolab.plan import Plan
-from resolab.records import BrowserKind, DnsTransport
-from resolab.visit import (
+from resolab.extras.visit import (
     PlannedVisitLoad,
     ResolverConfiguration,
     VisitExtent,
@@ -37,7 +36,8 @@ from resolab.visit import (
     warn_of_few_pairs,
     write_plan,
 )
-from resolab.wording import clean
+from resolab.plan import Plan
+from resolab.plan.manners import HARD_CAPS, Contact, PlannedContacts, check_operator, contacts, user_agent_suffix
 
 EXIT_INTERRUPTED = 130
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
@@ -133,7 +133,7 @@ async def _load_until_end(loading: Coroutine[None, None, None]) -> bool:
 
 
 async def _load(visiting: _VisitState, options: argparse.Namespace) -> None:
-    from resolab.visit.live_loader import live_loader
+    from resolab.extras.visit.live_loader import live_loader
 
     notes = Console(stderr=True)
     with VisitProgress(visiting.extent.total, notes) as progress:
@@ -193,7 +193,7 @@ def _dry_run(visiting: _VisitState, *, as_json: bool) -> None:
 
 
 def _contacts(visiting: _VisitState) -> list[Contact]:
-    from resolab.queries import system_resolver
+    from resolab.extras.queries import system_resolver
 
     asked, loads = visiting.asked, visiting.extent.loads_count
     uses_names = any(not one.is_address for one in asked.compared)

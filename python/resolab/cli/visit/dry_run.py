@@ -6,8 +6,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from resolab.manners import UNKNOWN_BEFOREHAND, Contact
-from resolab.wording import clean
+from resolab.basics.wording import clean
+from resolab.plan.manners import UNKNOWN_BEFOREHAND, Contact
 
 WORDS = {
     "opt_out": "opt-out list", "page": "page", "resolver": "resolver", "bootstrap": "system's resolver", "ping": "ping",

@@ -6,9 +6,9 @@ For: shapes of `--json`; docs/guides/visit.md names their keys. Not for: the val
 import math
 from collections.abc import Mapping
 
-from resolab.manners import Contact
+from resolab.extras.visit import ConfigurationSummary, ResolverConfiguration, VisitExtent, VisitLoad
+from resolab.plan.manners import Contact
 from resolab.stats import Estimate
-from resolab.visit import ConfigurationSummary, ResolverConfiguration, VisitExtent, VisitLoad
 
 Json = dict[str, object]
 

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from resolab.campaign.progress import duration_text
 from resolab.cli.console import Console
-from resolab.visit import VisitLoad
+from resolab.extras.visit import VisitLoad
 
 if TYPE_CHECKING:
     from rich.status import Status

@@ -6,11 +6,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from resolab.basics.protocols import find_facts
+from resolab.basics.wording import clean
 from resolab.cli.query.layout import GAP, TableColumn
 from resolab.cli.visit.words import VERDICTS, difference, failures, headline, milliseconds, notes
-from resolab.protocols import find_facts
-from resolab.visit import ConfigurationSummary, ResolverConfiguration, VisitVerdict
-from resolab.wording import clean
+from resolab.extras.visit import ConfigurationSummary, ResolverConfiguration, VisitVerdict
 
 _STYLES = {
     VisitVerdict.FASTER: "green",

@@ -1,10 +1,10 @@
-"""The results of a visit in sentences. Not for: the table (`screen`) or the verdicts (`resolab.visit`)."""
+"""The results of a visit in sentences. Not for: the table (`screen`) or the verdicts (`resolab.extras.visit`)."""
 
 import math
 from collections.abc import Sequence
 
+from resolab.extras.visit import JOINT_LEVEL, MARGIN_MS, ConfigurationSummary, ResolverConfiguration, VisitVerdict
 from resolab.stats import Estimate
-from resolab.visit import JOINT_LEVEL, MARGIN_MS, ConfigurationSummary, ResolverConfiguration, VisitVerdict
 
 VERDICTS = {
     VisitVerdict.BASELINE: "",

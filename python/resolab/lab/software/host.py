@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from resolab import engine
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
+from resolab.lab import engine
 
 USER = "nobody"
 PORTS = (53, 443, 853)

@@ -9,10 +9,10 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
+from resolab.basics.servers.programs import search_program
 from resolab.lab.software.host import list_user_options
 from resolab.plan.software import Software
-from resolab.servers.programs import search_program
 from resolab.store.manifest import SoftwareEntry
 
 VERSION_TIMEOUT_S = 10.0

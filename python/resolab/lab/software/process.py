@@ -11,8 +11,8 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from resolab.engine.programs import build_environment
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
+from resolab.lab.engine.programs import build_environment
 
 LINES_KEPT = 20
 END_TIMEOUT_S = 3.0

@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from resolab import engine
-from resolab.engine import QueryOptions, ResolverTarget
-from resolab.errors import ResolabError
-from resolab.lab import layout
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import DnsTransport, Record, SoftwareRecord, TrialFlag
+from resolab.basics.servers.certificates import certify
+from resolab.basics.servers.programs import find_program
+from resolab.basics.servers.template import fill_template
+from resolab.lab import engine, layout
+from resolab.lab.engine import QueryOptions, ResolverTarget
 from resolab.lab.running_parts import RunningParts
 from resolab.lab.scratch import scratch_folder
 from resolab.lab.software.host import ServerHost
@@ -25,10 +28,6 @@ from resolab.lab.software.process import LINES_KEPT, SoftwareProcess
 from resolab.lab.software.readiness import is_good_answer, wait_until_ready
 from resolab.plan import RESOLVER_NAME, Condition
 from resolab.plan.software import CacheBefore, Software
-from resolab.records import DnsTransport, Record, SoftwareRecord, TrialFlag
-from resolab.servers.certificates import certify
-from resolab.servers.programs import find_program
-from resolab.servers.template import fill_template
 from resolab.store.files import machine_errors
 
 CONFIGURATION, CERTIFICATE, KEY, BOTH, AUTHORITY = "configuration", "certificate.pem", "key.pem", "both.pem", "ca.pem"

@@ -8,12 +8,11 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from resolab import engine
-from resolab.engine import QueryOptions, ResolverTarget
-from resolab.errors import MachineError, ResolabError
-from resolab.lab import layout
+from resolab.basics.errors import MachineError, ResolabError
+from resolab.basics.records import DnsTransport, QueryRecord
+from resolab.lab import engine, layout
+from resolab.lab.engine import QueryOptions, ResolverTarget
 from resolab.lab.software.process import SoftwareProcess, find_telling_line
-from resolab.records import DnsTransport, QueryRecord
 
 QUERY_TIMEOUT_S = 0.3
 """A short limit: a query sent before its socket is open is lost, and a long one would wait in vain."""

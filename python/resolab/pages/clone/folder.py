@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from resolab.basics.toml_text import key_lines, key_text, value_text
 from resolab.pages.clone.content import CloneAnswer, make_content
 from resolab.pages.clone.names import host_name, make_path
 from resolab.pages.clone.roles import assign_roles, has_body
 from resolab.pages.facts import holds_load
 from resolab.pages.file import model_text
 from resolab.pages.model import Host, Outcome, PageModel
-from resolab.toml_text import key_lines, key_text, value_text
 
 MODEL_FILE = "clone.page.json"
 _VERSIONS = ("h1", "h2", "h3")

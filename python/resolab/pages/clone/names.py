@@ -9,8 +9,8 @@ The label contains the page's name, so two pages of a plan share no name.
 
 import re
 
+from resolab.basics.urls import split_url
 from resolab.pages.model import Kind, PageModel, Resource
-from resolab.urls import split_url
 
 _LABEL_MAX_CHARACTERS = 40
 _ENDINGS = {

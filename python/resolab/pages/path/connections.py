@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from resolab.basics.records import ConnectionRecord, EdgeRequestRecord, HandshakeMode, Record
 from resolab.pages.clone.names import host_name
 from resolab.pages.model import PageModel
 from resolab.pages.path.records import find_failure, find_measured_load, navigation_ns
-from resolab.records import ConnectionRecord, EdgeRequestRecord, HandshakeMode, Record
 
 _NS = 1_000_000
 

@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 import msgspec
 
+from resolab.basics.protocols import cold_exchange_round_trips, page_handshake_round_trips
+from resolab.basics.records import HttpVersion
 from resolab.pages.facts import holds_load
 from resolab.pages.model import Discovery, Host, Outcome, PageModel, Resource, ScriptMode
 from resolab.pages.path.delayed_requests import DocumentHead, DocumentHeads
 from resolab.pages.path.holders import list_blockers
 from resolab.pages.path.instant import START, EstimatedInstant
-from resolab.protocols import cold_exchange_round_trips, page_handshake_round_trips
-from resolab.records import HttpVersion
 
 
 class LoadEstimate(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,9 +9,9 @@ distance of a host. Bytes take the time of the profile's rate and a slow start; 
 
 from msgspec.structs import replace
 
+from resolab.basics.records import LinkProfile
 from resolab.pages.model import Host, PageModel, Resource
 from resolab.pages.path.estimate import load_estimate
-from resolab.records import LinkProfile
 
 _WINDOW_BYTES = 14_480
 """Ten full packets: a connection's first flight (RFC 6928)."""

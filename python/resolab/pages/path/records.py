@@ -13,10 +13,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from resolab.pages.clone.names import find_resource, parse_request_index
-from resolab.pages.model import Discovery, PageModel
-from resolab.pages.path.load import InstantSource, LoadTimeline, RequestInstants
-from resolab.records import (
+from resolab.basics.records import (
     BrowserKind,
     EdgeRequestRecord,
     PageFailure,
@@ -27,7 +24,10 @@ from resolab.records import (
     TrialFlag,
     TrialRecord,
 )
-from resolab.urls import split_url
+from resolab.basics.urls import split_url
+from resolab.pages.clone.names import find_resource, parse_request_index
+from resolab.pages.model import Discovery, PageModel
+from resolab.pages.path.load import InstantSource, LoadTimeline, RequestInstants
 
 _NS = 1_000_000
 _PROTOCOLS = {"http/1.1": "h1", "http/1.0": "h1"}

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from resolab.errors import ConfigurationError
-from resolab.manners import HARD_CAPS, user_agent_suffix
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath
 from resolab.plan.live.resolvers import check_native, read_resolvers
 from resolab.plan.live.settings import LAB, LIVE_PROFILE, LiveResolver, LiveSettings
 from resolab.plan.live.sites import Sites, read_sites
+from resolab.plan.manners import HARD_CAPS, user_agent_suffix
 from resolab.plan.section import NAME, PlanSection
 from resolab.plan.settings import Unit
-from resolab.records import DnsTransport, HandshakeMode, HttpVersion, ResolverPath
 
 LIVE = "live"
 LEVELS = ("resolver", "dns_transport", "browser", "name_resolution", "doh_method")

@@ -7,12 +7,12 @@ addresses, or the machine's own name server; a run finds both at its begin.
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from resolab.errors import ConfigurationError
-from resolab.manners import plain_resolver_url, resolver_endpoint
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.protocols import OVER_HTTP, find_facts
+from resolab.basics.records import DnsTransport, ResolverPath
 from resolab.plan.live.settings import Endpoint, LiveResolver
+from resolab.plan.manners import plain_resolver_url, resolver_endpoint
 from resolab.plan.section import PlanSection
-from resolab.protocols import OVER_HTTP, find_facts
-from resolab.records import DnsTransport, ResolverPath
 
 SYSTEM = "system"
 """The word in place of an address: the first name server of `/etc/resolv.conf`."""

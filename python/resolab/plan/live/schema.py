@@ -3,9 +3,9 @@
 from dataclasses import fields
 from typing import Any
 
-from resolab.manners import HARD_CAPS
+from resolab.basics.records import DnsTransport
 from resolab.plan.live.sites import MOST_SITES
-from resolab.records import DnsTransport
+from resolab.plan.manners import HARD_CAPS
 
 Schema = dict[str, Any]
 _TEXT: Schema = {"type": "string"}

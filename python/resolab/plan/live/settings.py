@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from resolab.records import DnsTransport
-from resolab.urls import host_of_split
+from resolab.basics.records import DnsTransport
+from resolab.basics.urls import host_of_split
 
 LAB = "lab"
 """The resolver and vantage point of every trial in the lab."""

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from resolab.errors import ConfigurationError
-from resolab.manners import plain_url, read_host
+from resolab.basics.errors import ConfigurationError
 from resolab.plan.live.settings import LiveSite, SiteList
+from resolab.plan.manners import plain_url, read_host
 from resolab.plan.section import PlanSection
 
 HIGHEST_RANK = 100_000_000

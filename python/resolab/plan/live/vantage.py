@@ -8,7 +8,7 @@ Blocks at two vantage points run at different times, so a common order would onl
 import re
 from dataclasses import replace
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.plan.live.settings import LAB
 from resolab.plan.model import HIGHEST_SEED, Plan
 from resolab.plan.order import stream_seed

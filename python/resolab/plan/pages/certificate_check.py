@@ -9,14 +9,14 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import ConnectionSharing
 from resolab.pages.model import PageModel
 from resolab.plan.condition import Condition
 from resolab.plan.corpus import Corpus
 from resolab.plan.model import Plan
 from resolab.plan.pages.page_file import registrable_domain
 from resolab.plan.settings import PageCertificates
-from resolab.records import ConnectionSharing
 
 BY_CERTIFICATE = (ConnectionSharing.BROWSER_RULE, ConnectionSharing.ORIGIN_FRAME, ConnectionSharing.CERTIFICATE)
 """Methods of sharing with the need for two names on one certificate."""

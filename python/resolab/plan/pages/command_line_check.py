@@ -5,11 +5,11 @@ For: refusing a plan before its run. Not for: the command line itself (`browser.
 
 from collections.abc import Sequence
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import BrowserKind, HttpVersion, TrialKind
 from resolab.plan.condition import Condition
 from resolab.plan.model import Plan
 from resolab.plan.preset_levels import browser_looks_up
-from resolab.records import BrowserKind, HttpVersion, TrialKind
 
 LONGEST_ARGUMENT_BYTES = 131_072 - 512
 """The longest argument in Linux (MAX_ARG_STRLEN), less the text beside the pages' names."""

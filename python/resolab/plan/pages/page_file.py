@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.plan.pages.serving import ORDINARY, Serving, read_serving
 
 RESOLVER_NAME = "dns.resolab.test"

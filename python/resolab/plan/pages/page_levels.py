@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, TypeGuard
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.pages.generated import format_name as generated_name
 from resolab.plan.corpus import Corpus
 from resolab.plan.model import HIGHEST_SEED

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from resolab.records import DnsTransport
+from resolab.basics.records import DnsTransport
 
 _FOLDER = Path(__file__).resolve().parent / "templates"
 _OVER_TCP = (DnsTransport.DOUDP, DnsTransport.DOTCP, DnsTransport.DOT, DnsTransport.DOH)

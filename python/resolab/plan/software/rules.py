@@ -8,12 +8,8 @@ judges exchanges and fetches.
 
 from collections.abc import Iterator, Mapping
 
-from resolab.plan.condition import Condition
-from resolab.plan.factors import format_level, list_allowed_words
-from resolab.plan.impossible import ImpossibleLevels
-from resolab.plan.software.settings import CacheBefore, Software
-from resolab.protocols import WITHOUT_HANDSHAKE
-from resolab.records import (
+from resolab.basics.protocols import WITHOUT_HANDSHAKE
+from resolab.basics.records import (
     ConnectionSharing,
     ConnectionState,
     DnsTransport,
@@ -22,6 +18,10 @@ from resolab.records import (
     ResolverPath,
     TrialKind,
 )
+from resolab.plan.condition import Condition
+from resolab.plan.factors import format_level, list_allowed_words
+from resolab.plan.impossible import ImpossibleLevels
+from resolab.plan.software.settings import CacheBefore, Software
 
 
 def find_impossible(software: Mapping[str, Software], condition: Condition) -> ImpossibleLevels | None:

@@ -6,7 +6,7 @@ For: a checked `[software.NAME]` table. Not for: reading the table (`table`), or
 from dataclasses import dataclass
 from enum import StrEnum
 
-from resolab.records import DnsTransport
+from resolab.basics.records import DnsTransport
 
 EDGE = "edge"
 """The level of the lab's own server."""

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from resolab.basics.records import DnsTransport
+from resolab.basics.servers.template import PLACEHOLDER
 from resolab.plan.section import NAME, PlanSection
 from resolab.plan.software.known import TEMPLATES, Template, read_configuration
 from resolab.plan.software.settings import EDGE, LONGEST_READY_S, USUAL_READY_S, CacheBefore, Software
-from resolab.records import DnsTransport
-from resolab.servers.template import PLACEHOLDER
 
 PLACEHOLDERS = ("ADDRESS", "AUTHORITY", "BEHIND", "BOTH", "CERTIFICATE", "CONFIGURATION", "FOLDER", "KEY", "NAME")
 """The words between at signs filled in by the lab."""

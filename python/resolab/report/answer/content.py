@@ -6,13 +6,13 @@ For: the template. Not for: any of their contents.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resolab.plots import Drawing
 from resolab.report.answer.figure import answer_drawing
 from resolab.report.answer.lines import answer_lines, every_line
 from resolab.report.answer.rows import answer_rows
 from resolab.report.answer.sentences import answer_sentences
 from resolab.report.answer.table import AnswerTable, answer_table, joined_table
 from resolab.report.findings.findings import Findings
+from resolab.report.plots import Drawing
 
 
 @dataclass(frozen=True, slots=True)

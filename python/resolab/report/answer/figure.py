@@ -6,17 +6,17 @@ For: turning lines and verdicts into a drawing. Not for: the look (`plots.forest
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from resolab.basics.wording import format_count
 from resolab.plan import Estimand
-from resolab.plots import Drawing, ForestGroup, ForestLine, ForestMark, ForestWords, draw_forest
-from resolab.plots.save import Value
 from resolab.report.answer.lines import AnswerLine, AnswerLines, common_baseline
 from resolab.report.answer.rows import AnswerRow, margin_text, scale_of
 from resolab.report.answer.table import extremes, pairs_text, value_text, verdict_counts
 from resolab.report.findings.estimands import WORDS
 from resolab.report.findings.findings import Findings
 from resolab.report.parts.captions import each_for_itself
+from resolab.report.plots import Drawing, ForestGroup, ForestLine, ForestMark, ForestWords, draw_forest
+from resolab.report.plots.save import Value
 from resolab.stats import Estimate
-from resolab.wording import format_count
 
 _SHORT = {
     Estimand.PAIRED_DIFFERENCE: "paired difference",

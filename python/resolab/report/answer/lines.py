@@ -7,11 +7,11 @@ numbers and verdicts.
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 
+from resolab.basics.wording import format_count
 from resolab.plan import EVERY_PAGE
 from resolab.report.answer.rows import AnswerRow
 from resolab.report.findings.findings import Findings
 from resolab.report.parts.labels import name_combination
-from resolab.wording import format_count
 
 MOST_LINES = 30
 """The largest number of lines of the first screen."""

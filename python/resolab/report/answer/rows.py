@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from resolab.plan import Condition, DecisionCriterion, Estimand, PlannedComparison
-from resolab.plots import Verdict
 from resolab.report.findings.estimands import choose_deciding
 from resolab.report.findings.findings import ConditionResult, Findings, PairResult
+from resolab.report.plots import Verdict
 from resolab.stats import Estimate
 
 

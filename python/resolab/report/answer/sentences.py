@@ -6,8 +6,8 @@ estimates; the table has each with its interval.
 
 from collections.abc import Sequence
 
+from resolab.basics.wording import format_count
 from resolab.plan.kind import KIND_RULES
-from resolab.plots import Verdict
 from resolab.report.answer.lines import common_baseline
 from resolab.report.answer.rows import AnswerRow
 from resolab.report.findings.dataset_plan import is_live
@@ -15,8 +15,8 @@ from resolab.report.findings.estimands import pairs_needed
 from resolab.report.findings.estimators import choose_estimators
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import find_significance, level_text
+from resolab.report.plots import Verdict
 from resolab.stats import least_paired_p_value, pairs_for_significance
-from resolab.wording import format_count
 
 NO_TRIAL = "No trial has finished: no answer yet."
 NO_COMPARISON = "The plan compares no conditions; the medians of each stand below."

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from resolab.plots import estimate_text, interval_text, number_text
 from resolab.report.answer.lines import AnswerGroup, AnswerLine
 from resolab.report.answer.rows import AnswerRow, scale_of, title_of
 from resolab.report.findings.findings import Findings
 from resolab.report.parts.comparison_tables import p_text
+from resolab.report.plots import estimate_text, interval_text, number_text
 from resolab.stats import Estimate
 
 

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
-from resolab.plots import Verdict, estimate_text, interval_text, shorten_label
+from resolab.basics.wording import clean, format_count
 from resolab.report.answer.lines import AnswerGroup, AnswerLine, answer_lines, common_baseline
 from resolab.report.answer.rows import AnswerRow, answer_rows, margin_text, scale_of, title_of
 from resolab.report.answer.sentences import answer_sentences
@@ -25,7 +25,7 @@ from resolab.report.live.terminal import lookups_for_terminal
 from resolab.report.parts.captions import each_for_itself
 from resolab.report.parts.labels import name_combination
 from resolab.report.parts.narrow_table import TerminalTable
-from resolab.wording import clean, format_count
+from resolab.report.plots import Verdict, estimate_text, interval_text, shorten_label
 
 WIDTH = 80
 """The largest width of the summary, also on wider terminals and in pipes."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from resolab.plan.factor import ConditionLevels, FactorSubject
 from resolab.plan.factors import LOAD_FACTORS, applies, format_level, select_factors
-from resolab.plots import level_label
+from resolab.report.plots import level_label
 
 _FACTORS = tuple(
     one

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.protocols import transport_position
 from resolab.plan.factor import FactorSubject
 from resolab.plan.factors import select_factors
 from resolab.plan.software import EDGE
-from resolab.plots import transport_label
-from resolab.plots.difference_cdfs import DifferenceCurve, SharePoint
-from resolab.plots.save import Value
-from resolab.protocols import transport_position
 from resolab.report.configurations.further_levels import FurtherLevels
 from resolab.report.configurations.sampling import PooledPairs, list_places
 from resolab.report.findings.page_loads import make_sample
 from resolab.report.findings.resolvers import LAB, Resolver
+from resolab.report.plots import transport_label
+from resolab.report.plots.difference_cdfs import DifferenceCurve, SharePoint
+from resolab.report.plots.save import Value
 from resolab.stats import Sample, quantile, subtract_pairs
 from resolab.store.outcomes import LoadOutcome
 from resolab.store.trial_loads import TrialLoadRow

@@ -6,10 +6,10 @@ For: reading all named queries in one place. Not for: presenting.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import TrialKind
 from resolab.plan import Plan
 from resolab.plan.access_link import access_rtt_ms
-from resolab.records import TrialKind
 from resolab.report.findings.adjusted import adjust_comparisons
 from resolab.report.findings.baseline_comparison import baseline_results
 from resolab.report.findings.comparisons import aa_results, comparison_results, summarise_noise

@@ -9,9 +9,9 @@ findings: its data decided its number of blocks.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from resolab.basics.records import HandshakeMode
 from resolab.plan import Condition, Estimand, Plan, stream_seed
 from resolab.plan.comparison import ComparisonKind
-from resolab.records import HandshakeMode
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import EquivalenceResult, ShiftResult, SlopeResult, TailResult
 from resolab.report.findings.interval_level import find_level, find_significance

@@ -10,15 +10,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from resolab.plan import Plan
-from resolab.plan.factors import QUERY_FACTORS
-from resolab.protocols import (
+from resolab.basics.protocols import (
     cold_exchange_round_trips,
     express_in_round_trips,
     has_handshake,
     remainder_ms,
     transport_position,
 )
+from resolab.plan import Plan
+from resolab.plan.factors import QUERY_FACTORS
 from resolab.report.findings.findings import ExchangeResult
 from resolab.report.findings.interval_level import find_level
 from resolab.report.findings.resolvers import Resolver, make_resolver

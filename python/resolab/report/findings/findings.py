@@ -6,9 +6,9 @@ For: the types filled by the analysis and read by the presentation. Not for: com
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from resolab.basics.records import CalibrationRecord
 from resolab.plan import Condition, Plan, PlannedComparison
 from resolab.plan.access_link import access_rtt_ms
-from resolab.records import CalibrationRecord
 from resolab.report.findings.oracle import ExpectedDifference, Oracle
 from resolab.report.findings.parts import AdjustedComparison
 from resolab.stats import Equivalence, Estimate, FalseAlarms, QuantileDifference, SignificantShare, TailShares

@@ -7,8 +7,7 @@ client and server; the closed form assumes equal work in both arms.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from resolab.plan import Condition, Plan
-from resolab.protocols import (
+from resolab.basics.protocols import (
     ExchangeSizes,
     cold_exchange_flights,
     exchange_time_ms,
@@ -17,7 +16,7 @@ from resolab.protocols import (
     page_handshake_round_trips,
     wire_time_ms,
 )
-from resolab.records import (
+from resolab.basics.records import (
     ConnectionSharing,
     ConnectionState,
     HandshakeMode,
@@ -26,6 +25,7 @@ from resolab.records import (
     ResolverCache,
     TrialKind,
 )
+from resolab.plan import Condition, Plan
 
 
 @dataclass(frozen=True, slots=True)

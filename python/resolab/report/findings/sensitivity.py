@@ -6,9 +6,9 @@ are flagged or miss their handshake for a reason.
 
 from collections.abc import Callable, Mapping, Sequence
 
+from resolab.basics.protocols import has_handshake
+from resolab.basics.records import ConnectionState
 from resolab.plan import ComparisonKind, Plan, PlannedComparison, stream_seed
-from resolab.protocols import has_handshake
-from resolab.records import ConnectionState
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.estimands import estimate_estimand
 from resolab.report.findings.estimators import choose_estimators

@@ -7,12 +7,12 @@ resolver, equivalence. Not for: single comparisons with the plan's baseline (`pl
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from resolab.plots import estimate_text, interval_text, transport_label
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_text
 from resolab.report.live.findings import LiveFindings
 from resolab.report.live.lookups import LookupSummary
 from resolab.report.live.pairs import ConfigurationPair, each_once
+from resolab.report.plots import estimate_text, interval_text, transport_label
 from resolab.stats import Estimate
 
 if TYPE_CHECKING:

@@ -12,18 +12,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from resolab.plots import number_text, transport_label
-from resolab.plots.save import Value
-from resolab.protocols import transport_position
-from resolab.records import DnsFailure
+from resolab.basics.protocols import transport_position
+from resolab.basics.records import DnsFailure
+from resolab.basics.wording import format_count
 from resolab.report.configurations.further_levels import FurtherLevels
 from resolab.report.findings.interval_level import level_text
 from resolab.report.live.study import LiveStudy
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table
+from resolab.report.plots import number_text, transport_label
+from resolab.report.plots.save import Value
 from resolab.stats import Estimate, proportion
 from resolab.store.live.queries import StatusRow, statuses
-from resolab.wording import format_count
 
 
 class LiveStatus(enum.StrEnum):

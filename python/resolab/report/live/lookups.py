@@ -11,14 +11,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from resolab.plots import ABSENT, transport_label
-from resolab.plots.save import Value
-from resolab.protocols import WITHOUT_CONNECTION, transport_position
+from resolab.basics.protocols import WITHOUT_CONNECTION, transport_position
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.page_loads import drop_both_failed
 from resolab.report.live.study import LiveStudy
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, both_text
+from resolab.report.plots import ABSENT, transport_label
+from resolab.report.plots.save import Value
 from resolab.stats import Estimate, Sample, estimate_paired_difference, median
 from resolab.store.live.queries import LookupRow
 

@@ -6,13 +6,13 @@ For: the distance behind a handshake's round trips, with the method. Not for: qu
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resolab.plots import ABSENT, number_text
-from resolab.plots.save import Value
 from resolab.report.findings.interval_level import level_text
 from resolab.report.live.lookups import estimate_columns
 from resolab.report.live.study import LiveStudy
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, both_text
+from resolab.report.plots import ABSENT, number_text
+from resolab.report.plots.save import Value
 from resolab.stats import Estimate, Sample, median
 from resolab.store.live.queries import PingRow, pings
 

@@ -8,7 +8,7 @@ For: the common basis of the live findings, figures and tables. Not for: the fig
 from collections.abc import Mapping
 from functools import cached_property
 
-from resolab.protocols import transport_position
+from resolab.basics.protocols import transport_position
 from resolab.report.configurations.loads import Configuration, Loads, arrange
 from resolab.report.configurations.study import ConfigurationStudy
 from resolab.report.findings.resolvers import Resolver

@@ -3,10 +3,10 @@
 For: a short table. Not for: the complete table (`lookups`).
 """
 
-from resolab.plots import estimate_text, interval_text, transport_label
 from resolab.report.live.findings import LiveFindings
 from resolab.report.live.lookups import CONNECTION_WORDS, LookupConfiguration, LookupSummary
 from resolab.report.parts.narrow_table import TerminalTable
+from resolab.report.plots import estimate_text, interval_text, transport_label
 
 _CACHES = {"hit": "cached ms", "miss": "not cached ms", "every": "all ms"}
 

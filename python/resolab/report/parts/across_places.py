@@ -5,13 +5,13 @@ For: rounding and words, and the limits of few vantage points. Not for: the numb
 
 from collections.abc import Iterable, Mapping
 
-from resolab.plots import ABSENT
-from resolab.plots.save import Value
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings, VantagePointComparison
 from resolab.report.parts.labels import name_combination
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, both_text
+from resolab.report.plots import ABSENT
+from resolab.report.plots.save import Value
 from resolab.stats import Estimate
 
 NOTE = (

@@ -5,14 +5,14 @@ For: rounding and words. Not for: the estimates (`findings.adjusted`).
 
 import numpy as np
 
-from resolab.plots import number_text
-from resolab.plots.save import Value
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.parts import AdjustedComparison
 from resolab.report.parts.comparison_tables import p_text
 from resolab.report.parts.labels import name_combination
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, both_text
+from resolab.report.plots import number_text
+from resolab.report.plots.save import Value
 from resolab.stats import Estimate
 
 NAME = "adjusted"

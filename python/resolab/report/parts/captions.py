@@ -5,13 +5,13 @@ For: the text under figures. Not for: the figures.
 
 from collections.abc import Iterable, Sequence
 
-from resolab.plots import NamesPoint
-from resolab.records import TrialKind
+from resolab.basics.records import TrialKind
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings, OutcomeFindings
 from resolab.report.findings.interval_level import level_text
 from resolab.report.parts.failure_sentences import flags_and_drops
 from resolab.report.parts.labels import baseline_label
+from resolab.report.plots import NamesPoint
 from resolab.stats import Estimate, Method
 from resolab.store.outcomes import PLT, LoadOutcome
 

@@ -7,17 +7,17 @@ itself (`findings.oracle`).
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from resolab.plots import ABSENT, number_text
-from resolab.plots.save import Value
-from resolab.records import TrialKind
+from resolab.basics.records import TrialKind
+from resolab.basics.wording import format_count
 from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
 from resolab.report.findings.oracle import ExpectedDifference
 from resolab.report.parts.labels import name_combination
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, both_text
+from resolab.report.plots import ABSENT, number_text
+from resolab.report.plots.save import Value
 from resolab.stats import Estimate
 from resolab.store.outcomes import FIRST_BYTE, PLT, RESPONSE_START, RESPONSE_TIME
-from resolab.wording import format_count
 
 _PREDICTED = (PLT, RESPONSE_START, RESPONSE_TIME, FIRST_BYTE)
 """The outcomes with a closed form: a time, or the difference of times, by round trips and bytes."""

@@ -7,11 +7,11 @@ import math
 from collections.abc import Sequence
 
 from resolab.plan import Plan
-from resolab.plots import estimate_text, interval_text, number_text
 from resolab.report.findings.findings import Findings, Noise, OutcomeFindings, PairResult
 from resolab.report.findings.interval_level import find_significance, level_text
 from resolab.report.parts.labels import name_combination
 from resolab.report.parts.tables import Table, both_text, percent_text
+from resolab.report.plots import estimate_text, interval_text, number_text
 from resolab.store.outcomes import LoadOutcome
 
 

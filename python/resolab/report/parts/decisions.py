@@ -4,10 +4,10 @@ For: plans stopping by confidence sequences. Not for: the final intervals, shown
 """
 
 from resolab.plan import DecisionCriterion
-from resolab.plots import number_text
 from resolab.report.findings.findings import Findings
 from resolab.report.parts.labels import name_combination
 from resolab.report.parts.tables import Table
+from resolab.report.plots import number_text
 from resolab.store import Decision
 
 _COLUMNS = ("comparison", "page", "profile", "treatment", "against", "decided after blocks", "because", "pairs then",

@@ -5,9 +5,8 @@ For: rounding and words. Not for: the numbers (`findings.effects`).
 
 from dataclasses import replace
 
+from resolab.basics.wording import format_count
 from resolab.plan import Condition
-from resolab.plots import estimate_text, interval_text, number_text
-from resolab.plots.save import Value
 from resolab.report.findings.effects import SLOW_MS
 from resolab.report.findings.findings import EquivalenceResult, Findings, SlopeResult, TailResult
 from resolab.report.findings.interval_level import find_significance, level_text
@@ -15,8 +14,9 @@ from resolab.report.parts.comparison_tables import p_text
 from resolab.report.parts.labels import name_combination
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, both_text
+from resolab.report.plots import estimate_text, interval_text, number_text
+from resolab.report.plots.save import Value
 from resolab.stats import Estimate
-from resolab.wording import format_count
 
 
 def effect_tables(findings: Findings) -> list[NamedTable]:

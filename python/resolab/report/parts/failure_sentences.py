@@ -6,12 +6,12 @@ For: the same wording in the answer and under every figure of page loads. Not fo
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from resolab.basics.wording import format_count
 from resolab.plan.kind import KIND_RULES
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings
 from resolab.store.outcomes import NO_MEASURED_LOAD, SAY_NOTHING
 from resolab.store.rows import LatenessRow
-from resolab.wording import format_count
 
 MEASURED_PARTS = ("page load", "exchange", "fetch")
 """The kinds of failures that make a trial's measured part fail."""

@@ -5,7 +5,10 @@ For: choosing the content of each figure. Not for: their appearance (`plots`).
 
 from collections.abc import Iterator
 
-from resolab.plots import (
+from resolab.report.findings.findings import ExchangeResult, Findings, OutcomeFindings
+from resolab.report.parts.captions import difference_caption, exchange_caption, heat_map_caption
+from resolab.report.parts.labels import exchange_place, name_combination
+from resolab.report.plots import (
     DifferenceRow,
     Drawing,
     ExchangeSeries,
@@ -14,9 +17,6 @@ from resolab.plots import (
     draw_exchanges,
     draw_heat_map,
 )
-from resolab.report.findings.findings import ExchangeResult, Findings, OutcomeFindings
-from resolab.report.parts.captions import difference_caption, exchange_caption, heat_map_caption
-from resolab.report.parts.labels import exchange_place, name_combination
 
 
 def exchange_drawing(findings: Findings) -> Drawing | None:

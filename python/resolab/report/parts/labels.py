@@ -3,15 +3,15 @@
 For: equal labels of a condition in figures, tables and sentences. Not for: spelling a level (`plots`).
 """
 
+from resolab.basics.records import TrialKind
 from resolab.plan import Condition, Plan
 from resolab.plan.factors import FREE_NAMES, OPTIONAL_FACTORS, applies, format_level
 from resolab.plan.kind import list_factors_of_kind
 from resolab.plan.live.network import LEVELS
-from resolab.plots import combination_label, level_label, transport_label
-from resolab.records import TrialKind
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import ExchangeResult, Findings
 from resolab.report.findings.resolvers import list_resolvers, make_resolver
+from resolab.report.plots import combination_label, level_label, transport_label
 
 
 def name_combination(findings: Findings, condition: Condition) -> str:

@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from resolab.plots import Drawing, NamesPoint, draw_by_names
 from resolab.report.findings.findings import Findings
 from resolab.report.parts.captions import by_names_caption
 from resolab.report.parts.labels import name_combination
+from resolab.report.plots import Drawing, NamesPoint, draw_by_names
 
 LEAST_COUNTS = 2
 """The smallest number of different name counts for a line."""

@@ -6,8 +6,8 @@ For: a common type for both papers. Not for: contents.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from resolab.plots.save import Value
 from resolab.report.parts.tables import Table
+from resolab.report.plots.save import Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ For: rounding and words, for any outcome. Not for: the plan's comparisons and co
 """
 
 from resolab.plan import Condition
-from resolab.plots import ABSENT, estimate_text, number_text
 from resolab.report.findings.findings import ConditionResult, Findings, OutcomeFindings
 from resolab.report.parts.labels import name_combination
 from resolab.report.parts.tables import Table, both_text, percent_text
+from resolab.report.plots import ABSENT, estimate_text, number_text
 from resolab.store.outcomes import LAST_BYTE, PLT, PLT_SUM, RESPONSE_START
 
 _PARTS = (f"median {RESPONSE_START.label} ms", f"median {LAST_BYTE.label} ms", f"{PLT.label} beyond it, ms")

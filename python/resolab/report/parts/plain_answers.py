@@ -6,16 +6,16 @@ primary estimand and outcome. Not for: details (`sentences`), estimates (`findin
 
 from collections.abc import Iterable, Sequence
 
+from resolab.basics.wording import format_count
 from resolab.plan import Estimand
-from resolab.plots import estimate_text, interval_text
 from resolab.report.findings.estimands import WORDS, choose_deciding, pairs_needed
 from resolab.report.findings.estimators import choose_estimators
 from resolab.report.findings.findings import Findings, OutcomeFindings, PairResult
 from resolab.report.findings.interval_level import find_significance, level_text
 from resolab.report.findings.page_loads import count_unpaired, group_by_condition
 from resolab.report.parts.labels import name_combination
+from resolab.report.plots import estimate_text, interval_text
 from resolab.stats import Estimate, least_paired_p_value, pairs_for_significance
-from resolab.wording import format_count
 
 NAMED_COUNT = 3
 """The largest number of places named in a sentence; a larger number of places is only counted."""

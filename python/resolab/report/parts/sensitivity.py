@@ -4,13 +4,13 @@ For: rounding and words. Not for: the estimates (`findings.sensitivity`).
 """
 
 from resolab.plan import Estimand
-from resolab.plots.save import Value
 from resolab.report.findings.estimands import WORDS
 from resolab.report.findings.findings import Findings, Sensitivity
 from resolab.report.findings.sensitivity import list_choices
 from resolab.report.parts.labels import name_combination
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, both_text, percent_text
+from resolab.report.plots.save import Value
 from resolab.stats import Estimate
 from resolab.store.outcomes import find_outcome
 

@@ -5,12 +5,12 @@ For: a reader's summary. Not for: the full tables, or the significance of change
 
 from collections.abc import Sequence
 
-from resolab.plots import estimate_text, interval_text, number_text, transport_label
+from resolab.basics.wording import format_count
 from resolab.report.findings.findings import Comparison, ConditionResult, ExchangeResult, Findings
 from resolab.report.findings.resolvers import list_resolvers, make_resolver, several_caches
 from resolab.report.parts.comparison_tables import answer_comparisons
 from resolab.report.parts.labels import baseline_label, name_combination
-from resolab.wording import format_count
+from resolab.report.plots import estimate_text, interval_text, number_text, transport_label
 
 Compared = tuple[ConditionResult, Comparison]
 

@@ -5,13 +5,13 @@ For: rounding, words and panels. Not for: the numbers (`findings.effects`).
 
 from dataclasses import replace
 
-from resolab.plots import Drawing, ShiftLine, draw_shift_functions
-from resolab.plots.save import Value
 from resolab.report.findings.findings import Findings, ShiftResult
 from resolab.report.parts.captions import shift_caption
 from resolab.report.parts.labels import name_combination
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, both_text
+from resolab.report.plots import Drawing, ShiftLine, draw_shift_functions
+from resolab.report.plots.save import Value
 from resolab.stats import QuantileDifference, pairs_for_quantile
 from resolab.stats.quantile_shift import PROBABILITIES
 

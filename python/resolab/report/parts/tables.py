@@ -7,13 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from resolab.plots import ABSENT, estimate_text, interval_text, level_label, mode_label, number_text, transport_label
-from resolab.protocols import has_handshake
-from resolab.records import TRIAL_FLAG_MEANINGS, PageFailure
+from resolab.basics.protocols import has_handshake
+from resolab.basics.records import TRIAL_FLAG_MEANINGS, PageFailure
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.resolvers import list_resolvers, several_caches, several_distances, several_programs
 from resolab.report.parts.failure_columns import FailureColumn, find_failure_columns
+from resolab.report.plots import (
+    ABSENT,
+    estimate_text,
+    interval_text,
+    level_label,
+    mode_label,
+    number_text,
+    transport_label,
+)
 from resolab.stats import Estimate
 
 if TYPE_CHECKING:

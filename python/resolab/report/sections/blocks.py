@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
-from resolab.plots import Drawing
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, rename_live_columns
+from resolab.report.plots import Drawing
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Paragraph, Tone
 

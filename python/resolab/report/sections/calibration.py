@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from resolab.records import CalibrationCheck, CalibrationRecord
+from resolab.basics.records import CalibrationCheck, CalibrationRecord
 from resolab.report.findings.findings import Findings
 from resolab.report.parts.tables import Table
 from resolab.report.sections.blocks import fit_table

@@ -5,8 +5,8 @@ For: the facts needed for a repetition. Not for: judging the environment.
 
 from datetime import UTC, datetime
 
+from resolab.basics.records import DirectionProfile
 from resolab.plan.access_link import access_rtt_ms
-from resolab.records import DirectionProfile
 from resolab.report.findings.findings import Findings
 from resolab.report.live.circumstances import live_environment
 from resolab.report.parts.labels import list_constant_factors

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from resolab.basics.records import TrialKind
 from resolab.plan import Plan
-from resolab.records import TrialKind
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.dataset_plan import is_live
 from resolab.report.findings.findings import Findings

@@ -8,9 +8,9 @@ import enum
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from resolab.plots import Drawing
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table
+from resolab.report.plots import Drawing
 from resolab.report.sections.reading import Reading
 
 

@@ -6,9 +6,9 @@ For: plans with `[software.NAME]`. Not for: times of loads and exchanges behind 
 from collections.abc import Mapping
 from typing import Any
 
-from resolab.plots import ABSENT, number_text, transport_label
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table
+from resolab.report.plots import ABSENT, number_text, transport_label
 from resolab.report.sections.missing import Part, note_missing
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Section, SectionContent

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from resolab.checks.decision import Interval, Verdict, decide, subtract_scaled
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.campaign.checks.decision import Interval, Verdict, decide, subtract_scaled
 from resolab.plan import ComparisonKind, Condition, Plan, PlannedComparison
 from resolab.plan.expectation import TIME_KINDS, Expectation
 from resolab.report.findings.dataset_plan import read_plan

@@ -6,8 +6,8 @@ For: the shape between judging (`verdicts`) and showing (`sentences`, `forms`). 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resolab.checks.assumptions import Doubt
-from resolab.checks.decision import Interval, Verdict
+from resolab.campaign.checks.assumptions import Doubt
+from resolab.campaign.checks.decision import Interval, Verdict
 from resolab.plan import PlannedComparison
 from resolab.plan.expectation import Expectation
 from resolab.stats import BlocksNeeded

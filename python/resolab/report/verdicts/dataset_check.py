@@ -10,10 +10,10 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from resolab.checks.decision import Verdict
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import TrialFlag
+from resolab.campaign.checks.decision import Verdict
 from resolab.plan import Plan
-from resolab.records import TrialFlag
 from resolab.report.findings.dataset_plan import read_plan
 from resolab.report.verdicts.check_result import CheckResult
 from resolab.report.verdicts.verdicts import check_copies, check_expectations, is_sequential

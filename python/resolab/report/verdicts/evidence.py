@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from resolab.checks.decision import subtract_scaled
+from resolab.campaign.checks.decision import subtract_scaled
 from resolab.plan.expectation import Expectation, ExpectationKind
 from resolab.stats import BlocksNeeded, IntervalGoal, PowerRule, Sample, blocks_needed, median
 from resolab.store.rows import LoadRow

@@ -10,13 +10,13 @@ import math
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from resolab.checks.assumptions import FEW_BLOCKS_COUNT, Doubt, DoubtKind
-from resolab.checks.decision import SHARE_LEVEL, Interval, Verdict
+from resolab.basics.wording import escape_xml_controls, format_count
+from resolab.campaign.checks.assumptions import FEW_BLOCKS_COUNT, Doubt, DoubtKind
+from resolab.campaign.checks.decision import SHARE_LEVEL, Interval, Verdict
 from resolab.plan.expectation import TIME_KINDS
 from resolab.report.verdicts.check_result import CheckResult
 from resolab.report.verdicts.dataset_check import DatasetCheck, outcome_label
 from resolab.stats import LEVEL
-from resolab.wording import escape_xml_controls, format_count
 
 MARKDOWN_LINES_MAX_COUNT = 60
 ERROR_RATES = "chance of a wrong verdict at most 2.5 % each (false met, false not met)"

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from resolab.checks.decision import Interval
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.campaign.checks.decision import Interval
 from resolab.plan.expectation import TIME_KINDS, ExpectationKind
 from resolab.report.verdicts.check_result import CheckResult
 from resolab.report.verdicts.dataset_check import DatasetCheck, check_dataset

@@ -5,12 +5,12 @@ For: every form of verdicts. Not for: lists and files (`forms`).
 
 import math
 
-from resolab.checks.decision import ShareDecision
+from resolab.basics.wording import format_count
+from resolab.campaign.checks.decision import ShareDecision
 from resolab.plan.expectation import Expectation
 from resolab.report.verdicts.check_result import CheckResult
 from resolab.report.verdicts.evidence import TAIL_SPREADS
 from resolab.stats import LEVEL
-from resolab.wording import format_count
 
 
 def time_sentence(found: CheckResult) -> str:

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from resolab.checks.assumptions import find_doubts
-from resolab.checks.decision import (
+from resolab.campaign.checks.assumptions import find_doubts
+from resolab.campaign.checks.decision import (
     IntervalRule,
     Verdict,
     interval_at_any_look,

@@ -8,7 +8,7 @@ counts if used by pages. A request counts if received in the window of the measu
 
 import msgspec
 
-from resolab.records import MEASURED_LABEL
+from resolab.basics.records import MEASURED_LABEL
 
 _REASONS = ", ".join(
     f"count(*) FILTER (connection_reason = '{one}') AS {one}_requests_count"

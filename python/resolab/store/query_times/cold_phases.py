@@ -9,9 +9,9 @@ answer; their bins are microseconds. Every exchange on an open connection has bi
 
 from collections.abc import Mapping, Sequence
 
+from resolab.basics.protocols import DNS_TRANSPORTS, OVER_TCP
 from resolab.plan.factor import FactorSubject
 from resolab.plan.factors import OPTIONAL_FACTORS, QUERY_FACTORS, select_factors
-from resolab.protocols import DNS_TRANSPORTS, OVER_TCP
 from resolab.store.dataset import Dataset
 from resolab.store.literals import literal, literal_list
 

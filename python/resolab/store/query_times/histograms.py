@@ -17,9 +17,9 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import CacheState, ConnectionState, DnsTransport, HandshakeMode
 from resolab.plan.condition import DECLARED
-from resolab.records import CacheState, ConnectionState, DnsTransport, HandshakeMode
 from resolab.store.columns import list_columns
 
 EXACT_ROWS_COUNT = 200_000

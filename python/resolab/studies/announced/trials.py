@@ -12,12 +12,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from resolab import engine
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import DnsTransport, FetchNamesRecord
+from resolab.lab import engine
 from resolab.plan import Condition, Plan
 from resolab.plan.settings import ChoiceOf, NumberBounds
 from resolab.plan.study import StudyDeclaration, StudyTime
-from resolab.records import DnsTransport, FetchNamesRecord
 from resolab.studies.announced import model
 from resolab.studies.announced.edge_tables import find_url, write_tables
 from resolab.studies.announced.model import SEPARATE, SHARED, DocumentCase

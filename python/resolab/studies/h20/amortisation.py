@@ -16,13 +16,13 @@ from typing import Protocol
 
 import numpy as np
 
-from resolab.plots import Drawing, estimate_text, interval_text, number_text, transport_label
-from resolab.plots.amortisation import AmortisationLine, count_text, draw_amortisation
-from resolab.plots.save import Value
-from resolab.protocols import DNS_TRANSPORTS
+from resolab.basics.protocols import DNS_TRANSPORTS
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.resolvers import LAB, Resolver
 from resolab.report.parts.tables import Table
+from resolab.report.plots import Drawing, estimate_text, interval_text, number_text, transport_label
+from resolab.report.plots.amortisation import AmortisationLine, count_text, draw_amortisation
+from resolab.report.plots.save import Value
 from resolab.stats import (
     BATCHES_FOR_CROSSING,
     BATCHES_FOR_MEANS,

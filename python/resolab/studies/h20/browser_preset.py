@@ -6,9 +6,9 @@ the default of the study's Firefox, 67.0.1, if today's differs.
 
 from msgspec.structs import replace
 
+from resolab.basics.records import HttpVersion
 from resolab.browser.presets.shape import Addresses, Preset, Setting, preferences
 from resolab.browser.settings import BrowserSettings, DohMethod, NameResolution
-from resolab.records import HttpVersion
 
 
 def _http2(settings: BrowserSettings, _addresses: Addresses) -> BrowserSettings:

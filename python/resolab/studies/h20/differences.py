@@ -9,9 +9,6 @@ distance nearest to the ping from Seoul Fig. 5.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from resolab.plan import Condition
-from resolab.plots import Drawing
-from resolab.plots.difference_cdfs import DifferenceCurve, DifferencePanel, draw_difference_cdfs
-from resolab.plots.difference_matrix import MatrixCell, draw_difference_matrix
 from resolab.report.configurations.loads import (
     PairKey,
     difference_curve,
@@ -21,6 +18,9 @@ from resolab.report.configurations.loads import (
 from resolab.report.configurations.sampling import describe_sampling
 from resolab.report.parts.captions import intervals_text
 from resolab.report.parts.failure_sentences import describe_left_out, flags_and_drops
+from resolab.report.plots import Drawing
+from resolab.report.plots.difference_cdfs import DifferenceCurve, DifferencePanel, draw_difference_cdfs
+from resolab.report.plots.difference_matrix import MatrixCell, draw_difference_matrix
 from resolab.store.trial_loads import TrialLoadRow
 from resolab.studies.h20.do53_differences import Do53Difference
 from resolab.studies.h20.networks import their_median_ms

@@ -6,8 +6,7 @@ For: the pairs of Figs. 4 and 5 of Hounsel et al. Not for: drawing (`differences
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from resolab.plots.difference_cdfs import DifferenceCurve
-from resolab.protocols import lookup_round_trips
+from resolab.basics.protocols import lookup_round_trips
 from resolab.report.configurations.loads import (
     Configuration,
     Loads,
@@ -16,6 +15,7 @@ from resolab.report.configurations.loads import (
     list_levels,
     pool_pairs,
 )
+from resolab.report.plots.difference_cdfs import DifferenceCurve
 from resolab.store.outcomes import LoadOutcome
 from resolab.store.trial_loads import TrialLoadRow
 

@@ -6,8 +6,8 @@ For: the list of figures and tables. Not for: any of their contents (`responses`
 
 from collections.abc import Iterator, Sequence
 
-from resolab.plots import Drawing
 from resolab.report.parts.named_table import NamedTable
+from resolab.report.plots import Drawing
 from resolab.report.sections.blocks import list_notes
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Block, Heading, Paragraph, Section, SectionContent, Tone

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from resolab.plots import ABSENT, estimate_text, interval_text, number_text
-from resolab.plots.save import Value
 from resolab.report.findings.resolvers import Resolver
 from resolab.report.parts.tables import Table
+from resolab.report.plots import ABSENT, estimate_text, interval_text, number_text
+from resolab.report.plots.save import Value
 from resolab.stats import Estimate
 from resolab.studies.h20.do53_differences import Do53Difference
 from resolab.studies.h20.paper_numbers import MEDIAN_DIFFERENCE_MS, find_network

@@ -10,12 +10,12 @@ answer.
 import math
 from collections.abc import Iterator, Sequence
 
-from resolab.plots import Drawing, mode_label, number_text, transport_label
-from resolab.plots.response_times import ResponseLine, draw_response_times
-from resolab.plots.save import Value
-from resolab.protocols import cold_exchange_round_trips
+from resolab.basics.protocols import cold_exchange_round_trips
 from resolab.report.findings.interval_level import level_text
 from resolab.report.parts.tables import Table
+from resolab.report.plots import Drawing, mode_label, number_text, transport_label
+from resolab.report.plots.response_times import ResponseLine, draw_response_times
+from resolab.report.plots.save import Value
 from resolab.stats import Estimate, Method
 from resolab.store import QueryDistribution
 from resolab.store.query_times.distributions import DISTRIBUTION_PROBABILITIES

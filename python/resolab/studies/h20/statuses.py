@@ -9,15 +9,15 @@ Every finished trial counts, including trials lost by the instrument: the paper 
 from collections import Counter
 from collections.abc import Mapping
 
+from resolab.basics.protocols import transport_position
 from resolab.plan import Condition
-from resolab.plots import ABSENT, number_text, transport_label
-from resolab.plots.save import Value
-from resolab.protocols import transport_position
 from resolab.report.configurations.further_levels import FurtherLevels
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.resolvers import Resolver, several_caches
 from resolab.report.parts.tables import Table
+from resolab.report.plots import ABSENT, number_text, transport_label
+from resolab.report.plots.save import Value
 from resolab.stats import Estimate, proportion
 from resolab.studies.h20.load_status import H20Status, h20_status
 from resolab.studies.h20.paper_numbers import CITATION, find_network, status_percent

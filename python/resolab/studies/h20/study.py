@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from resolab.basics.protocols import transport_position
 from resolab.plan.access_link import access_rtt_ms
 from resolab.plan.factors import QUERY_FACTORS
-from resolab.protocols import transport_position
 from resolab.report.configurations.study import ConfigurationStudy
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.resolvers import Resolver

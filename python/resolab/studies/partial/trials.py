@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from resolab import engine
-from resolab.engine import QueryOptions
-from resolab.engine.programs import QUERY_TIMEOUT_S
+from resolab.basics.protocols import cold_exchange_round_trips
+from resolab.basics.records import QueryPurpose, QueryRecord, TrialFlag
+from resolab.lab import engine
+from resolab.lab.engine import QueryOptions
+from resolab.lab.engine.programs import QUERY_TIMEOUT_S
 from resolab.plan import Condition, Plan, access_rtt_ms
 from resolab.plan.pages.page_file import PAGES_DOMAIN
 from resolab.plan.settings import NumberBounds
 from resolab.plan.study import StudyDeclaration, StudyTime
-from resolab.protocols import cold_exchange_round_trips
-from resolab.records import QueryPurpose, QueryRecord, TrialFlag
 from resolab.studies.partial.model import (
     CASES,
     ONE_LATE,

@@ -6,13 +6,13 @@ sections of every dataset.
 
 from dataclasses import dataclass
 
+from resolab.basics.protocols import DNS_TRANSPORTS, WITHOUT_CONNECTION, cold_exchange_round_trips, has_handshake
 from resolab.plan import Condition, Plan
-from resolab.plots import estimate_text, interval_text, number_text, transport_label
-from resolab.plots.save import Value
-from resolab.protocols import DNS_TRANSPORTS, WITHOUT_CONNECTION, cold_exchange_round_trips, has_handshake
 from resolab.report.findings.interval_level import find_level
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, both_text
+from resolab.report.plots import estimate_text, interval_text, number_text, transport_label
+from resolab.report.plots.save import Value
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Section, SectionContent
 from resolab.stats import Estimate, Sample, median, proportion

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from resolab import engine
-from resolab.engine import QueryOptions
-from resolab.engine.programs import QUERY_TIMEOUT_S
+from resolab.basics.protocols import WITHOUT_CONNECTION, cold_exchange_round_trips
+from resolab.basics.records import ConnectionState, QueryRecord, TrialFlag
+from resolab.lab import engine
+from resolab.lab.engine import QueryOptions
+from resolab.lab.engine.programs import QUERY_TIMEOUT_S
 from resolab.plan import Condition
 from resolab.plan.settings import NumberBounds
 from resolab.plan.study import StudyDeclaration, StudyTime
-from resolab.protocols import WITHOUT_CONNECTION, cold_exchange_round_trips
-from resolab.records import ConnectionState, QueryRecord, TrialFlag
 from resolab.studies.redial.model import mean_response_ms, redial_share
 from resolab.trials.study.study_trials import StudyResult, StudyTrial, StudyTrials
 

@@ -7,10 +7,10 @@ from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import HttpVersion
 from resolab.browser.presets.shape import Addresses, Preset, Setting, flags
 from resolab.browser.settings import BrowserSettings, H3Discovery
-from resolab.errors import ConfigurationError
-from resolab.records import HttpVersion
 
 
 def _force_h3(settings: BrowserSettings, _addresses: Addresses) -> BrowserSettings:

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resolab.plan import stream_seed
-from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import find_level
 from resolab.report.findings.oracle import ExpectedDifference
 from resolab.report.findings.page_loads import group_by_condition, make_sample, select_contributing
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, both_text
+from resolab.report.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.stats import Estimate, Sample, estimate_remaining_share, relative_change
 from resolab.store.outcomes import LoadOutcome
 from resolab.store.rows import LoadRow

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from resolab.plots import number_text
+from resolab.report.plots import number_text
 from resolab.stats import median_interval_ranks
 
 

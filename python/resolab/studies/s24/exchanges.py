@@ -6,11 +6,11 @@ For: a dataset's content for each of these figures. Not for: page load times (`l
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from resolab.plots import CdfAxis, Curve, CurveStyle, Drawing, draw_cdfs, transport_label, transport_look
-from resolab.protocols import DNS_TRANSPORTS, OVER_TCP
+from resolab.basics.protocols import DNS_TRANSPORTS, OVER_TCP
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import find_level, level_text
 from resolab.report.parts.failure_sentences import describe_left_out
+from resolab.report.plots import CdfAxis, Curve, CurveStyle, Drawing, draw_cdfs, transport_label, transport_look
 from resolab.store import Dataset
 from resolab.store.outcomes import SAY_NOTHING
 from resolab.studies.paper_profiles import find_paper_profile

@@ -6,9 +6,9 @@ For: the list of figures and tables, and the missing data. Not for: the content 
 
 from collections.abc import Iterable, Iterator
 
-from resolab.plots import Drawing
 from resolab.report.findings.interval_level import level_of_loads
 from resolab.report.parts.named_table import NamedTable
+from resolab.report.plots import Drawing
 from resolab.report.sections.blocks import list_notes
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Section, SectionContent

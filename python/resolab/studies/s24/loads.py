@@ -7,7 +7,12 @@ for: the tables beside them (`changes`).
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from resolab.plots import (
+from resolab.report.findings.findings import Findings, OutcomeFindings
+from resolab.report.findings.interval_level import find_level, level_text
+from resolab.report.findings.page_loads import group_by_condition, select_contributing
+from resolab.report.parts.captions import how_sure, intervals_text
+from resolab.report.parts.failure_sentences import describe_left_out, flags_and_drops
+from resolab.report.plots import (
     CdfAxis,
     Curve,
     Drawing,
@@ -19,11 +24,6 @@ from resolab.plots import (
     number_text,
     transport_look,
 )
-from resolab.report.findings.findings import Findings, OutcomeFindings
-from resolab.report.findings.interval_level import find_level, level_text
-from resolab.report.findings.page_loads import group_by_condition, select_contributing
-from resolab.report.parts.captions import how_sure, intervals_text
-from resolab.report.parts.failure_sentences import describe_left_out, flags_and_drops
 from resolab.stats import Estimate
 from resolab.store.outcomes import PLT, PLT_SUM, LoadOutcome, contributions
 from resolab.store.rows import LoadRow

@@ -3,12 +3,12 @@
 For: the two tables of medians and changes. Not for: the paper's numbers themselves (`paper_numbers`).
 """
 
-from resolab.plots import estimate_text, interval_text, number_text, transport_label
-from resolab.protocols import remainder_ms
+from resolab.basics.protocols import remainder_ms
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import find_level, level_of_loads, level_text
 from resolab.report.parts.labels import name_combination
 from resolab.report.parts.tables import Table
+from resolab.report.plots import estimate_text, interval_text, number_text, transport_label
 from resolab.report.sections.blocks import fit_table
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Block, Heading, Paragraph, Section, SectionContent, Tone

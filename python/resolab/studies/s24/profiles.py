@@ -5,13 +5,13 @@ For: the layout, and Table II. Not for: the comparison (`changes`).
 
 from typing import TYPE_CHECKING
 
+from resolab.basics.records import CalibrationCheck, DirectionProfile, LinkProfile
 from resolab.plan.access_link import access_rtt_ms
-from resolab.plots import ABSENT, number_text
-from resolab.records import CalibrationCheck, DirectionProfile, LinkProfile
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_text
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table
+from resolab.report.plots import ABSENT, number_text
 from resolab.studies.paper_profiles import find_paper_profile
 from resolab.studies.s24.distributions import median_text
 from resolab.studies.s24.exchanges import ALL, H3_FULL, H3_REQUEST, H3_ZERO_RTT, Timings

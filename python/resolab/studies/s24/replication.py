@@ -7,11 +7,11 @@ lookup; the closed form's explanation (`changes`).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from resolab.plots import ABSENT, estimate_text, interval_text, number_text
-from resolab.plots.save import Value
 from resolab.report.findings.interval_level import level_text
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table
+from resolab.report.plots import ABSENT, estimate_text, interval_text, number_text
+from resolab.report.plots.save import Value
 from resolab.stats import PrintedChange, Replication, make_printed_change, replication
 from resolab.store.outcomes import PLT_SUM
 from resolab.studies.s24.loads import LoadTimes

@@ -7,12 +7,12 @@ Not for: numbers.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from resolab.basics.wording import format_count
 from resolab.plan import Condition, Plan
 from resolab.plan.factor import FactorSubject
 from resolab.plan.factors import OPTIONAL_FACTORS, format_level, list_differing_factors, select_factors
-from resolab.plots import combination_label
+from resolab.report.plots import combination_label
 from resolab.studies.s24.paper_numbers import is_printed
-from resolab.wording import format_count
 
 Combination = tuple[str, str]
 """DNS transport and the page's requested handshake."""

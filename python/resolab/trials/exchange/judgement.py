@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from resolab.basics.protocols import WITHOUT_CONNECTION, has_handshake
+from resolab.basics.records import ConnectionState, QueryPurpose, QueryRecord, QuestionPacking, TrialFlag
 from resolab.plan import Condition
-from resolab.protocols import WITHOUT_CONNECTION, has_handshake
-from resolab.records import ConnectionState, QueryPurpose, QueryRecord, QuestionPacking, TrialFlag
 
 
 def mark_warm_up(queries: Sequence[QueryRecord], measured_count: int) -> list[QueryRecord]:

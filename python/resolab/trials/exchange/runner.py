@@ -7,10 +7,10 @@ Each trial has its own client process, so no connection and no ticket outlives a
 over the same connection; the first round is its warm-up.
 """
 
-from resolab import engine
-from resolab.engine import QueryOptions
+from resolab.basics.records import ConnectionState, HandshakeMode, QueryPurpose, QuestionPacking, Record, TrialFlag
+from resolab.lab import engine
+from resolab.lab.engine import QueryOptions
 from resolab.plan import Condition
-from resolab.records import ConnectionState, HandshakeMode, QueryPurpose, QuestionPacking, Record, TrialFlag
 from resolab.trials.client_runner import ClientRunner
 from resolab.trials.exchange.judgement import exchange_flags, mark_warm_up
 

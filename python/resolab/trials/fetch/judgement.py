@@ -3,8 +3,8 @@
 For: pure functions over the fetch's record. Not for: running the fetch (`runner`).
 """
 
+from resolab.basics.records import ConnectionSharing, FetchRecord, TrialFlag
 from resolab.plan import Condition
-from resolab.records import ConnectionSharing, FetchRecord, TrialFlag
 
 
 def fetch_flags(fetch: FetchRecord, condition: Condition) -> list[TrialFlag]:

@@ -6,11 +6,8 @@ For: running one trial, and stopping everything at any end. Not for: path and ed
 Each trial has its own client process, so no connection, ticket or address token outlives a trial.
 """
 
-from resolab import engine
-from resolab.engine import FetchOptions
-from resolab.errors import ResolabError
-from resolab.plan import Condition
-from resolab.records import (
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import (
     CoalescingMode,
     ConnectionSharing,
     DnsTransport,
@@ -19,6 +16,9 @@ from resolab.records import (
     Record,
     TrialFlag,
 )
+from resolab.lab import engine
+from resolab.lab.engine import FetchOptions
+from resolab.plan import Condition
 from resolab.trials.client_runner import ClientRunner
 from resolab.trials.fetch.judgement import fetch_flags
 

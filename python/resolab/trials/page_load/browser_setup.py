@@ -8,21 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from resolab import engine
-from resolab.browser import BrowserSettings, ClearedState, DohSettings
-from resolab.browser.chromium.headless_shell import EVERYTHING
-from resolab.browser.presets import preset
-from resolab.lab import layout
-from resolab.lab.artifacts import NOTHING_KEPT, KeptFolders
-from resolab.lab.layout import Http3Offer
-from resolab.lab.offers import choose_offer
-from resolab.plan import RESOLVER_NAME, Condition
-from resolab.plan.condition import sends_doh
-from resolab.plan.factors import applies
-from resolab.plan.preset_levels import browser_looks_up
-from resolab.plan.software import EDGE
-from resolab.protocols import OVER_HTTP, find_facts
-from resolab.records import (
+from resolab.basics.protocols import OVER_HTTP, find_facts
+from resolab.basics.records import (
     BrowserKind,
     BrowserPreset,
     ConnectionState,
@@ -34,6 +21,18 @@ from resolab.records import (
     NameResolution,
     ResolverPath,
 )
+from resolab.browser import BrowserSettings, ClearedState, DohSettings
+from resolab.browser.chromium.headless_shell import EVERYTHING
+from resolab.browser.presets import preset
+from resolab.lab import engine, layout
+from resolab.lab.artifacts import NOTHING_KEPT, KeptFolders
+from resolab.lab.layout import Http3Offer
+from resolab.lab.offers import choose_offer
+from resolab.plan import RESOLVER_NAME, Condition
+from resolab.plan.condition import sends_doh
+from resolab.plan.factors import applies
+from resolab.plan.preset_levels import browser_looks_up
+from resolab.plan.software import EDGE
 
 NAMES_OF_THE_LAB = (layout.EVERY_PAGES_NAME,)
 

@@ -12,9 +12,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from resolab.basics.records import BrowserKind
 from resolab.browser import Browser
 from resolab.browser.drivers import MAKERS
-from resolab.records import BrowserKind
 from resolab.trials.page_load.browser_setup import BrowserSetup, TestbedPaths, build_prefix, build_settings, probes
 
 LIVE_LIMIT = 4

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from resolab.basics.records import EdgeQueryRecord, EdgeRequestRecord, PageLoadRecord, Record, ResourceRecord
+from resolab.basics.urls import split_url
 from resolab.lab.layout import PageSite
 from resolab.lab.sites import assign_sites
 from resolab.plan import Corpus, Plan, parse_plan
 from resolab.plan.draft import PlanDraft, plan_text
 from resolab.plan.pages.own_pages import read_page_name
-from resolab.records import EdgeQueryRecord, EdgeRequestRecord, PageLoadRecord, Record, ResourceRecord
 from resolab.trials.page_load.judgement import list_answered_requests
 from resolab.trials.page_load.runner import PageLoadRunner
-from resolab.urls import split_url
 
 _NOT_ASKED_BY_PAGES = "/favicon.ico"
 _ERRORS_FROM = 400

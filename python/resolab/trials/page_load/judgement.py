@@ -7,13 +7,8 @@ a trial differing from its request is kept and flagged.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from resolab.browser import PageLoad
-from resolab.lab.layout import RESOLVER_ADDRESS, PageSite
-from resolab.plan import Condition
-from resolab.plan.pages.serving import Serving
-from resolab.plan.software import EDGE
-from resolab.protocols import has_handshake
-from resolab.records import (
+from resolab.basics.protocols import has_handshake
+from resolab.basics.records import (
     ConnectionRecord,
     ConnectionSharing,
     ConnectionState,
@@ -32,6 +27,11 @@ from resolab.records import (
     ResolverPath,
     TrialFlag,
 )
+from resolab.browser import PageLoad
+from resolab.lab.layout import RESOLVER_ADDRESS, PageSite
+from resolab.plan import Condition
+from resolab.plan.pages.serving import Serving
+from resolab.plan.software import EDGE
 from resolab.trials.page_load.browser_setup import looks_up
 from resolab.trials.page_load.lookup import (
     LoadSpan,

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from resolab.protocols import has_handshake
-from resolab.records import (
+from resolab.basics.protocols import has_handshake
+from resolab.basics.records import (
     ConnectionRecord,
     ConnectionState,
     DnsFailure,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
 from resolab.lab.layout import PageOrigin, PageSite, are_resident
 from resolab.plan.pages.page_file import registrable_domain
 

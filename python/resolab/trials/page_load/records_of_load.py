@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
+from resolab.basics.records import ConnectionState, HandshakeMode, PageLoadRecord, QueryPurpose, QueryRecord, look_up_ms
 from resolab.browser import PageLoad, PageTimings
 from resolab.plan import Condition
-from resolab.records import ConnectionState, HandshakeMode, PageLoadRecord, QueryPurpose, QueryRecord, look_up_ms
 from resolab.trials.page_load.judgement import LoadJudgement
 
 

@@ -7,9 +7,7 @@ facts about a single load (`judgement`).
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from resolab.browser import LoadResult
-from resolab.lab.layout import PageSite
-from resolab.records import (
+from resolab.basics.records import (
     INSTRUMENT_FAILURES,
     MEASURED_LABEL,
     PageFailure,
@@ -19,6 +17,8 @@ from resolab.records import (
     Record,
     TrialFlag,
 )
+from resolab.browser import LoadResult
+from resolab.lab.layout import PageSite
 from resolab.trials.page_load import judgement, records_of_load
 from resolab.trials.page_load.judgement import LoadJudgement
 from resolab.trials.page_load.lookup import LoadSpan

@@ -19,10 +19,17 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from resolab import engine
+from resolab.basics.errors import MachineError, ResolabError
+from resolab.basics.records import (
+    MEASURED_LABEL,
+    ConnectionState,
+    HttpVersion,
+    QueryRecord,
+    Record,
+    TrialFlag,
+)
 from resolab.browser import Browser, ListeningRequest, LoadEvents, LoadRequest, LoadResult
-from resolab.errors import MachineError, ResolabError
-from resolab.lab import layout
+from resolab.lab import engine, layout
 from resolab.lab.artifacts import NOTHING_KEPT, KeptFolders
 from resolab.lab.cache_misses import draw_missed_names
 from resolab.lab.client_program import ClientProgramSlot
@@ -31,14 +38,6 @@ from resolab.lab.lab import Lab
 from resolab.lab.layout import PageSite
 from resolab.lab.running_parts import RunningParts
 from resolab.plan import RESOLVER_NAME, Condition, Corpus, Plan, stream_seed
-from resolab.records import (
-    MEASURED_LABEL,
-    ConnectionState,
-    HttpVersion,
-    QueryRecord,
-    Record,
-    TrialFlag,
-)
 from resolab.trials.page_load import judgement
 from resolab.trials.page_load.browser_setup import TestbedPaths, choose_forgotten_state, choose_way, warms_up
 from resolab.trials.page_load.browsers import LIVE_LIMIT, BrowserPool, choose_first_browsers

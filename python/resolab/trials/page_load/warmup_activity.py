@@ -11,7 +11,7 @@ for a round trip.
 
 from collections.abc import Sequence
 
-from resolab.records import ConnectionRecord, EdgeQueryRecord, Record
+from resolab.basics.records import ConnectionRecord, EdgeQueryRecord, Record
 
 TCP_DNS_PORT = "53"
 """The DNS port for TCP; connections at this port have no handshake beyond TCP's."""

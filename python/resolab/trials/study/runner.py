@@ -6,10 +6,10 @@ and edge (`lab`), or the work of a study (its folder in `studies`).
 
 from functools import partial
 
+from resolab.basics.records import Record, StudyValueRecord, TrialFlag
 from resolab.lab.artifacts import NOTHING_KEPT, KeptFolders
 from resolab.plan import Condition, Corpus, Plan, stream_seed
 from resolab.plan.study import find_trials
-from resolab.records import Record, StudyValueRecord, TrialFlag
 from resolab.trials.client_runner import ClientRunner
 from resolab.trials.study.study_trials import StudyResult, StudyTrial, StudyTrials
 

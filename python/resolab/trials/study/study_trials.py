@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from resolab.engine import ResolverTarget
+from resolab.basics.records import Failure, Record, TrialFlag
 from resolab.lab import layout
+from resolab.lab.engine import ResolverTarget
 from resolab.lab.lab import Lab, add_no_tables
 from resolab.plan import Condition, Plan
 from resolab.plan.study import StudyDeclaration
-from resolab.records import Failure, Record, TrialFlag
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
+from resolab.basics.records import Bootstrap, ConnectionState, DnsTransport, HandshakeMode, QueryPurpose, QueryRecord
 from resolab.cli.query.words import handshake
-from resolab.records import Bootstrap, ConnectionState, DnsTransport, HandshakeMode, QueryPurpose, QueryRecord
 
 RECORD = QueryRecord(
     dns_transport=DnsTransport.DOQ, resolver="quic://r", bootstrap=Bootstrap.GIVEN, qname="a.", qtype="A",

@@ -8,7 +8,7 @@ from rich.console import Console
 from resolab.cli.query import progress as progress_module
 from resolab.cli.query.bar import bar
 from resolab.cli.query.progress import QueryProgressLine
-from resolab.queries import QueryPhase
+from resolab.extras.queries import QueryPhase
 
 
 def progress(*, terminal, monkeypatch, queries):

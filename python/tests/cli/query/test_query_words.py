@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from resolab.basics.errors import UsageError
+from resolab.basics.protocols.record_types import RECORD_TYPES
 from resolab.cli.main import _options
 from resolab.cli.query.dig_words import QueryWords, read_words
-from resolab.errors import UsageError
-from resolab.protocols.record_types import RECORD_TYPES
 
 ROOT = Path(__file__).parents[4]
 

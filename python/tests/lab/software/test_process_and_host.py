@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
 from resolab.lab.software.host import ServerHost, list_bound
 from resolab.lab.software.process import LINES_KEPT, SoftwareProcess, find_telling_line
 
@@ -125,7 +125,7 @@ time.sleep(60)
 
 def test_the_program_ends_with_a_supervisor_killed_by_force(monkeypatch: pytest.MonkeyPatch) -> None:
     """As without a process namespace: the supervisor's own order to die is lost by the change of the user."""
-    monkeypatch.setattr("resolab.engine.enter_prefix", lambda *_given: [])
+    monkeypatch.setattr("resolab.lab.engine.enter_prefix", lambda *_given: [])
     command = ServerHost(1, rootless=os.geteuid() != 0).run_as_user(["sleep", "60"])
     with subprocess.Popen([sys.executable, "-c", PARENT, *command], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
+from resolab.basics.records import DnsTransport, SoftwareRecord, TrialFlag
 from resolab.lab import layout
 from resolab.lab.software import SoftwareRack, readiness
 from resolab.lab.software.process import SoftwareProcess
 from resolab.lab.software.rack import _Slot, compute_spent_ns
 from resolab.lab.software.readiness import wait_until_ready
 from resolab.plan.software import Software
-from resolab.records import DnsTransport, SoftwareRecord, TrialFlag
 
 MINE = Software(name="mine", command=("mine",), configuration="", transports=(DnsTransport.DOT,))
 LATE = "import os, sys, time\nif os.fork() == 0:\n    time.sleep(0.5)\n    print('late')\n    sys.exit()\nos._exit(3)"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import HandshakeMode
 from resolab.browser.browser_log import BrowserLog, ConnectionTransport, LookUp
 from resolab.browser.firefox.log import FirefoxLogFollower
-from resolab.errors import ConfigurationError
-from resolab.records import HandshakeMode
 
 HOST = "dns.example"
 CUT_OFF = "804B0014"

@@ -5,10 +5,7 @@ from typing import Any
 
 import pytest
 
-from resolab.browser import LoadResult, NetworkRequest, Overhead, PageLoad, PageTimings
-from resolab.browser.browser_log import BrowserConnection, BrowserLog, ConnectionTransport, LookUp, RequestHead
-from resolab.live.client_side import FailureSource, LiveLoadJudgement, judge_load
-from resolab.records import (
+from resolab.basics.records import (
     Bootstrap,
     ConnectionState,
     DnsFailure,
@@ -19,6 +16,9 @@ from resolab.records import (
     QueryPurpose,
     QueryRecord,
 )
+from resolab.browser import LoadResult, NetworkRequest, Overhead, PageLoad, PageTimings
+from resolab.browser.browser_log import BrowserConnection, BrowserLog, ConnectionTransport, LookUp, RequestHead
+from resolab.trials.live.client_side import FailureSource, LiveLoadJudgement, judge_load
 
 BEGIN_MS, OFFSET_MS = 1_000.0, 5_000_000.0
 PAGE = "https://a.example/?x=1"

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from resolab.basics.records import BrowserKind
 from resolab.browser import BrowserSettings, DohSettings
 from resolab.browser.chromium.netlog import NetlogFollower
 from resolab.browser.firefox.log import FirefoxLogFollower
-from resolab.live.client_side import log_settings
-from resolab.records import BrowserKind
+from resolab.trials.live.client_side import log_settings
 
 DOH = DohSettings(host="dns.example", address="192.0.2.53")
 

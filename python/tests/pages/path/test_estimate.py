@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_page_model import MARKUP, SCRIPT, SHEET, document, model, request
 
+from resolab.basics.protocols import DNS_TRANSPORTS
 from resolab.pages.model import Discovery, Kind, Outcome, PageModel, ScriptMode
 from resolab.pages.path import AnnouncementMode, LoadEstimate, estimate, load_estimate, predict_lookups
 from resolab.pages.path.instant import EstimatedInstant
-from resolab.protocols import DNS_TRANSPORTS
 
 FREE = {"connect_ms": 0.0, "round_trip_ms": 0.0}
 

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 from made_page_model import MARKUP, SCRIPT, document, model, request
 
+from resolab.basics.records import DirectionProfile, LinkProfile
 from resolab.pages.model import Discovery, Kind, ScriptMode
 from resolab.pages.path import lab_load_ms, move_to_lab
 from resolab.pages.path.lab import transfer_ms
-from resolab.records import DirectionProfile, LinkProfile
 
 PROFILE = LinkProfile(
     name="made", source="made", up=DirectionProfile(one_way_delay_ms=4), down=DirectionProfile(one_way_delay_ms=6)

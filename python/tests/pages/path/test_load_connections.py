@@ -6,9 +6,9 @@ import msgspec
 from made_page_model import document, model, request
 from recorded_trial import connection, edge_request, page_load, trial
 
+from resolab.basics.records import ConnectionRecord, EdgeRequestRecord, HandshakeMode, PageFailure, Record
 from resolab.pages.clone.names import host_name
 from resolab.pages.path import LoadConnections, count_connections
-from resolab.records import ConnectionRecord, EdgeRequestRecord, HandshakeMode, PageFailure, Record
 
 PAGE = model(document(), *(request(0, host=host) for host in range(1, 5)), hosts=5)
 NAMES = [host_name(PAGE, host) for host in range(5)]

@@ -7,10 +7,17 @@ import pytest
 from made_page_model import SCRIPT, document, model, request
 from recorded_trial import HOST, edge_request, page_load, records, resource, trial
 
+from resolab.basics.records import (
+    EdgeRequestRecord,
+    PageFailure,
+    PageLoadRecord,
+    ResourceRecord,
+    TrialEndRecord,
+    TrialFlag,
+)
 from resolab.pages.clone.names import host_name, make_path, make_url
 from resolab.pages.model import Discovery, Kind, PageModel
 from resolab.pages.path import InstantSource, PhaseKind, critical_path, find_failure, read_instants
-from resolab.records import EdgeRequestRecord, PageFailure, PageLoadRecord, ResourceRecord, TrialEndRecord, TrialFlag
 
 FRAME, INSIDE = 3, 4
 PAGE = model(

@@ -9,7 +9,6 @@ import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
 from resolab.plan import DecisionCriterion
-from resolab.plots import Verdict
 from resolab.report.answer.content import answer_of
 from resolab.report.answer.lines import MOST_LINES, answer_lines, every_line
 from resolab.report.answer.rows import AnswerRow, answer_rows, margin_text
@@ -17,6 +16,7 @@ from resolab.report.answer.sentences import answer_sentences, correction_sentenc
 from resolab.report.answer.table import extremes, verdict_counts
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
+from resolab.report.plots import Verdict
 from resolab.store import Decision, build_tables, open_dataset
 
 MARGIN = "[analysis]\nequivalence_margin_rtts = 0.25\n"

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from synthetic_dataset import PLAN_TEXT, RTT_MS, make_dataset, make_plan
 
-from resolab.installation import project_root
+from resolab.basics.installation import project_root
+from resolab.basics.protocols import ExchangeSizes, first_byte_bytes
+from resolab.basics.records import ConnectionState
 from resolab.plan import Condition, Corpus, access_rtt_ms
-from resolab.protocols import ExchangeSizes, first_byte_bytes
-from resolab.records import ConnectionState
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.dataset_plan import read_plan
 from resolab.report.findings.findings import Findings

@@ -10,9 +10,7 @@ import msgspec
 import pytest
 from live_dataset import RECURSION_MS, RTT_MS, SITES_COUNT, Truth, make_live_dataset, page
 
-from resolab.plots import Drawing, resolver_look, save_drawing
-from resolab.plots.save import Value
-from resolab.records import PageFailure
+from resolab.basics.records import PageFailure
 from resolab.report.findings.analysis import analyse
 from resolab.report.live.answers import live_answers
 from resolab.report.live.circumstances import live_environment, live_lines
@@ -20,6 +18,8 @@ from resolab.report.live.failures import STATUSES, LiveStatus, _describe_dropped
 from resolab.report.live.findings import live_findings
 from resolab.report.live.lookups import sample_of_sites
 from resolab.report.live.study import LiveStudy
+from resolab.report.plots import Drawing, resolver_look, save_drawing
+from resolab.report.plots.save import Value
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Paragraph
 from resolab.store import build_tables, open_dataset

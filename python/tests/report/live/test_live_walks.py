@@ -11,12 +11,12 @@ from live_dataset import RTT_MS, SITES_COUNT, Truth, make_live_dataset
 from rich.console import Console
 
 from resolab.cli.main import main
-from resolab.plots import Drawing
 from resolab.report import build_report, terminal_summary
 from resolab.report.build import make_report
 from resolab.report.findings.analysis import analyse
 from resolab.report.live.answers import live_answers
 from resolab.report.live.findings import live_findings
+from resolab.report.plots import Drawing
 from resolab.store import build_tables, load_manifest, merge_datasets, open_dataset, save_manifest
 
 

@@ -5,7 +5,7 @@ For: the report's words for flags. Not for: when a flag is set (testbed's own te
 
 import pytest
 
-from resolab.records import TRIAL_FLAG_MEANINGS, TrialFlag
+from resolab.basics.records import TRIAL_FLAG_MEANINGS, TrialFlag
 from resolab.report.parts import tables
 
 

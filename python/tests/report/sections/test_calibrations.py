@@ -5,9 +5,9 @@ import msgspec
 import pytest
 from synthetic_dataset import Faults, make_dataset
 
-from resolab.calibration.verdict import judge_value, report_value
-from resolab.errors import ConfigurationError
-from resolab.records import CalibrationRecord, DirectionProfile, LinkDirection, LinkProfile, PathBackend
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import CalibrationRecord, DirectionProfile, LinkDirection, LinkProfile, PathBackend
+from resolab.lab.calibration.verdict import judge_value, report_value
 from resolab.report import build_report
 from resolab.store import append_calibration, read_calibrations
 

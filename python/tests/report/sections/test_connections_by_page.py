@@ -11,10 +11,10 @@ import synthetic_dataset
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.plan import Plan
-from resolab.plots import ABSENT
 from resolab.report.build import make_report
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.findings import Findings
+from resolab.report.plots import ABSENT
 from resolab.report.sections.connections.section import connection_content
 from resolab.store import build_tables, open_dataset
 from resolab.store.connections.loads import LoadConnectionsRow

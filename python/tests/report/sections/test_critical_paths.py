@@ -12,14 +12,7 @@ from made_page_model import SCRIPT, document, model, request
 from recorded_trial import connection, edge_request, page_load, resource, trial
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_manifest, make_plan
 
-from resolab.cli.main import main
-from resolab.lab.cache_misses import draw_missed_names
-from resolab.pages.clone.names import host_name, make_url
-from resolab.pages.file import model_text
-from resolab.pages.model import Kind, PageModel
-from resolab.plan import Corpus, Plan, parse_plan
-from resolab.plan.settings import PageCertificates, PageDistances
-from resolab.records import (
+from resolab.basics.records import (
     ConnectionState,
     DnsTransport,
     HandshakeMode,
@@ -30,6 +23,13 @@ from resolab.records import (
     ResourceRecord,
     TrialEndRecord,
 )
+from resolab.cli.main import main
+from resolab.lab.cache_misses import draw_missed_names
+from resolab.pages.clone.names import host_name, make_url
+from resolab.pages.file import model_text
+from resolab.pages.model import Kind, PageModel
+from resolab.plan import Corpus, Plan, parse_plan
+from resolab.plan.settings import PageCertificates, PageDistances
 from resolab.report import build_report
 from resolab.report.sections.paths import load_paths, path_summaries, section
 from resolab.report.sections.paths.predictions import LookupPredictor

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
-from resolab.records import PolicerSettings
+from resolab.basics.records import PolicerSettings
 from resolab.report.findings.analysis import analyse
 from resolab.report.sections.environment import profiles
 from resolab.store import build_tables, open_dataset

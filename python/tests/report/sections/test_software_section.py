@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
-from resolab.records import SoftwareRecord
+from resolab.basics.records import SoftwareRecord
 from resolab.report import build_report
 from resolab.store import find_finished_trials, load_manifest, save_manifest
 from resolab.store.manifest import ProcessStart, SoftwareEntry

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
-from resolab.checks.decision import Verdict
+from resolab.basics.errors import ConfigurationError
+from resolab.campaign.checks.decision import Verdict
 from resolab.cli.main import main
-from resolab.errors import ConfigurationError
 from resolab.report.verdicts.across_datasets import check_across
 from resolab.store import build_tables
 

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
-from resolab.checks.assumptions import Doubt, DoubtKind
-from resolab.checks.decision import Verdict
+from resolab.campaign.checks.assumptions import Doubt, DoubtKind
+from resolab.campaign.checks.decision import Verdict
 from resolab.cli.main import main
 from resolab.report.verdicts import forms
 from resolab.report.verdicts.dataset_check import DatasetCheck, check_dataset

@@ -1,7 +1,7 @@
 import pytest
 
 from benches.analysis import dataset
-from resolab.protocols import cold_exchange_round_trips
+from resolab.basics.protocols import cold_exchange_round_trips
 from resolab.store import open_dataset
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benches.common import program_end, servers
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
 
 SAYS = "import os, pathlib, sys, time; pathlib.Path({file!r}).write_text(str(os.getpid())); "
 READY = "print('{\"ready\": 1}', flush=True); "

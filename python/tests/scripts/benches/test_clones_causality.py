@@ -10,13 +10,13 @@ from benches.clones.causality import choose_pages
 from benches.clones.changes import ChangedModel, ModelChange, busier_script, change_models, slower_host
 from benches.clones.effects import Effect, effects_of, is_effect, table
 from benches.clones.trials import read_times, write_model, write_plan
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import DirectionProfile, LinkProfile
 from resolab.pages.clone.names import host_name
 from resolab.pages.file import read_model
 from resolab.pages.model import Discovery, Evidence, Kind, Outcome, PageModel, ScriptMode
 from resolab.pages.path import lab_load_ms, move_to_lab
 from resolab.plan import Corpus
-from resolab.records import DirectionProfile, LinkProfile
 
 PROFILE = LinkProfile(
     name="made", source="made", up=DirectionProfile(one_way_delay_ms=4), down=DirectionProfile(one_way_delay_ms=6)

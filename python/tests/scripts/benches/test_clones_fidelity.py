@@ -12,10 +12,10 @@ from benches.clones.lines import add_lines, read_lines
 from benches.clones.loads import foreseen_s, lines_of, list_left
 from benches.clones.summary import summary
 from benches.clones.verdicts import pages_of
-from resolab.errors import ConfigurationError, MachineError
-from resolab.fidelity.bars import shortfalls
-from resolab.fidelity.lab import CloneCheck
-from resolab.fidelity.measures import Fidelity
+from resolab.basics.errors import ConfigurationError, MachineError
+from resolab.extras.fidelity.bars import shortfalls
+from resolab.extras.fidelity.lab import CloneCheck
+from resolab.extras.fidelity.measures import Fidelity
 from resolab.pages.file import model_text
 
 GOOD = Fidelity(

@@ -10,9 +10,9 @@ from benches.common import generators, servers, turns
 from benches.common.part import DnsBench, Spread, verdict
 from benches.common.progress import Progress, estimate_left_s
 from benches.dns import clients, cold, load
-from resolab.errors import DeadlineError, MachineError, ResolabError
-from resolab.protocols import ExchangeSizes
-from resolab.records import Record
+from resolab.basics.errors import DeadlineError, MachineError, ResolabError
+from resolab.basics.protocols import ExchangeSizes
+from resolab.basics.records import Record
 
 KDIG = """;; TLS session (TLS1.3)
 ;; QUESTION SECTION:

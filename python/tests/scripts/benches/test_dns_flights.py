@@ -3,7 +3,7 @@ import pytest
 from benches.dns import flights
 from benches.dns.cold import table
 from benches.dns.path_capture import Crossing
-from resolab.protocols import ExchangeSizes
+from resolab.basics.protocols import ExchangeSizes
 
 TCP, UDP, PORT = 6, 17, 40_000
 ONE_WAY = 1_000

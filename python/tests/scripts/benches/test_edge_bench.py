@@ -11,7 +11,7 @@ from benches.common.servers import EdgeSettings, Server, edge_configuration
 from benches.edge import cache, cache_verdict, pages, queries, settings
 from benches.edge.bench import EdgeBench, processor_time_s
 from benches.edge.queries import CASES, QueriesRun
-from resolab.errors import MachineError, ResolabError
+from resolab.basics.errors import MachineError, ResolabError
 
 
 def bench(tmp_path, transports=("doudp", "dot", "doh", "doq", "doh3"), *, quick=False):

@@ -19,11 +19,11 @@ from benches.fleet.overhead import Overhead, line
 from benches.fleet.relay import Relay
 from benches.fleet.verdict import problems
 from resolab.campaign.blocks.one_block import run_block
-from resolab.fleet.job import FleetRun
-from resolab.fleet.results import bundle
-from resolab.fleet.results.assemble import assemble
-from resolab.fleet.results.fetch import FetchResult
-from resolab.fleet.vantage_run import read_vantage_plan
+from resolab.extras.fleet.job import FleetRun
+from resolab.extras.fleet.results import bundle
+from resolab.extras.fleet.results.assemble import assemble
+from resolab.extras.fleet.results.fetch import FetchResult
+from resolab.extras.fleet.vantage_run import read_vantage_plan
 from resolab.store import find_finished_trials
 
 BLOCKS = 2

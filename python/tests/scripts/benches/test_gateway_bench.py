@@ -11,8 +11,7 @@ from benches.gateway import bodies, corpus, in_ms, round_trips
 from benches.gateway.bench import GatewayBench, plan
 from benches.gateway.bodies import Transfer
 from benches.gateway.corpus import PageLoadResults
-from resolab.plan import Condition
-from resolab.records import (
+from resolab.basics.records import (
     Bootstrap,
     ConnectionSharing,
     DnsTransport,
@@ -25,6 +24,7 @@ from resolab.records import (
     QueryRecord,
     Record,
 )
+from resolab.plan import Condition
 
 QUERY_NS, FIRST_NS = 5_000_000_000, 5_380_000_000
 

@@ -13,14 +13,14 @@ import pytest
 
 from benches.internet.against_lab import command, comparison, comparison_files, rounds, steady_cache
 from benches.internet.against_lab.comparison import ComparedLoad, compare_cells, number_loads
-from resolab.errors import ConfigurationError, ResolabError
-from resolab.internet import compose
-from resolab.internet.layout import HOME
-from resolab.internet.servers import authoritative
+from resolab.basics.errors import ConfigurationError, ResolabError
+from resolab.basics.records import ResolverCache
+from resolab.extras.internet import compose
+from resolab.extras.internet.layout import HOME
+from resolab.extras.internet.servers import authoritative
 from resolab.lab.distance import move_page, move_resolver, resolver_rtt_ms
 from resolab.lab.sites import assign_sites
 from resolab.plan import Corpus, load_plan, parse_plan
-from resolab.records import ResolverCache
 
 PAGES = ("calibre-2020-07", "google-2018-11")
 CELL = ("a-page", "firefox", "dot")

@@ -11,7 +11,7 @@ from benches.dns.path_capture import Crossing
 from benches.partial import expected_bytes, layers, sizes
 from benches.partial.layers import Layers
 from benches.partial.testbed import NamesExchange
-from resolab.records import DnsTransport, QueryRecord
+from resolab.basics.records import DnsTransport, QueryRecord
 
 UDP, TCP, CLIENT_PORT = 17, 6, 40_000
 TRANSPORTS = {one.value: one for one in DnsTransport}

@@ -12,9 +12,9 @@ from benches.peers import browsertime, measure, table
 from benches.peers.browsertime_result import PeerLoad, parse
 from benches.peers.comparison import Loads, ratio
 from benches.peers.measure import ToolLoad, ToolsCell, rounds
-from resolab.errors import MachineError
+from resolab.basics.errors import MachineError
+from resolab.basics.records import PageFailure, PageLoadRecord
 from resolab.plan import Corpus
-from resolab.records import PageFailure, PageLoadRecord
 from resolab.trials.trial_result import TrialResult
 
 SEEN = {

@@ -6,10 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import CoalescingMode, Failure, FetchNamesRecord, NameAnnouncement
 from resolab.plan import Corpus, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import CoalescingMode, Failure, FetchNamesRecord, NameAnnouncement
 from resolab.store.study_values import StudyValuesRow
 from resolab.studies.announced import edge_tables, model, sections, trials
 from resolab.studies.announced.model import SEPARATE, SHARED, DocumentCase

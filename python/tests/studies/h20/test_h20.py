@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 from h20_dataset import Arm, Query, make_h20_dataset
 
-from resolab.plots import Drawing
 from resolab.report.build import build_report
 from resolab.report.findings.analysis import analyse
 from resolab.report.parts.named_table import NamedTable
+from resolab.report.plots import Drawing
 from resolab.stats import Sample, quantile
 from resolab.store import open_dataset
 from resolab.studies.h20.amortisation import amortisations

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from synthetic_dataset import PLAN_TEXT, Faults, make_dataset, make_plan
 
-from resolab.records import PageFailure
+from resolab.basics.records import PageFailure
 from resolab.report import build_report
 from resolab.report.findings.analysis import analyse
 from resolab.store import build_tables, open_dataset

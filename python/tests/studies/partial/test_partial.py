@@ -11,10 +11,10 @@ import msgspec
 import pytest
 from recorded_queries import recorded
 
-from resolab import engine
+from resolab.basics.records import DnsTransport, Failure, HandshakeMode, QueryPurpose, QueryRecord, TrialFlag
+from resolab.lab import engine
 from resolab.plan import Corpus, load_plan
 from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import DnsTransport, Failure, HandshakeMode, QueryPurpose, QueryRecord, TrialFlag
 from resolab.store.study_values import StudyValuesRow
 from resolab.studies.partial import model, sections, trials
 from resolab.trials.study.study_trials import StudyTrial

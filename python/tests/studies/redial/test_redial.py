@@ -11,11 +11,11 @@ import msgspec
 import pytest
 from recorded_queries import recorded
 
-from resolab import engine
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import ConnectionState, DnsTransport, Failure, HandshakeMode, QueryRecord, TrialFlag
+from resolab.lab import engine
 from resolab.plan import Corpus, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
-from resolab.records import ConnectionState, DnsTransport, Failure, HandshakeMode, QueryRecord, TrialFlag
 from resolab.store.study_values import StudyValuesRow
 from resolab.studies.redial import model, sections, trials
 from resolab.trials.study.study_trials import StudyTrial

@@ -1,6 +1,6 @@
 import pytest
 
-from resolab.protocols import cold_exchange_round_trips, remainder_ms
+from resolab.basics.protocols import cold_exchange_round_trips, remainder_ms
 from resolab.studies.s24.paper_numbers import DNS_EXCHANGE_MEDIAN_MS, dns_exchange_median_ms, plt_change_percent
 
 RTT_MS = {"fiber": 14.767147, "cable": 25.17665, "dsl": 42.35979, "4g": 91.852311, "4g-medium": 104.504141}

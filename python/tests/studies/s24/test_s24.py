@@ -21,9 +21,9 @@ from synthetic_dataset import (
     make_plan,
 )
 
-from resolab.plots import Drawing, save_drawing
 from resolab.report import build_report
 from resolab.report.findings.analysis import analyse
+from resolab.report.plots import Drawing, save_drawing
 from resolab.stats import Estimate, Method
 from resolab.store import build_tables, open_dataset
 from resolab.store.outcomes import PLT

@@ -18,10 +18,10 @@ from benches.common.part import BenchPart
 from benches.common.progress import duration
 from benches.internet.against_lab import comparison_files, rounds, steady_cache
 from benches.internet.against_lab.comparison import compare_cells, number_loads, table
-from resolab.errors import ConfigurationError, ResolabError
-from resolab.internet import BoxLayout, BoxResolver, box_folder, compose
+from resolab.basics.errors import ConfigurationError, ResolabError
+from resolab.basics.records import DnsTransport, ResolverCache
+from resolab.extras.internet import BoxLayout, BoxResolver, box_folder, compose
 from resolab.plan import Corpus
-from resolab.records import DnsTransport, ResolverCache
 
 FLAG = "--live-against-lab"
 PROGRAM = f"bench internet {FLAG}"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benches.common.part import BenchPart
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
 from resolab.stats import (
     Equivalence,
     EquivalenceTest,

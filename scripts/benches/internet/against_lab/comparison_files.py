@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from resolab.errors import ConfigurationError
-from resolab.internet import BoxLayout, BoxResolver, BoxSite
-from resolab.internet.failures import OPT_OUT_URL
-from resolab.internet.layout import HOME, BoxOrigin
-from resolab.manners import HARD_CAPS
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import DnsTransport, ResolverCache
+from resolab.basics.toml_text import key_lines, key_text
+from resolab.extras.internet import BoxLayout, BoxResolver, BoxSite
+from resolab.extras.internet.failures import OPT_OUT_URL
+from resolab.extras.internet.layout import HOME, BoxOrigin
 from resolab.plan import Corpus, Page
+from resolab.plan.manners import HARD_CAPS
 from resolab.plan.pages.serving import OF_THE_TESTBED
-from resolab.records import DnsTransport, ResolverCache
-from resolab.toml_text import key_lines, key_text
 
 PROFILE = "box-home"
 NATIVE = (DnsTransport.DOUDP, DnsTransport.DOH)

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from benches.internet.against_lab.comparison import Cell, ComparedLoad
 from benches.internet.against_lab.comparison_files import LAB_PLAN, LIVE_PLAN, ComparisonSettings, origins_of
-from resolab.engine import CoreProcess, find_core
-from resolab.errors import MachineError
-from resolab.internet import Box
-from resolab.internet.layout import HOME
+from resolab.basics.errors import MachineError
+from resolab.basics.records import DnsTransport, LiveTrialRecord, PageFailure, PageLoadRecord, Record, TrialRecord
+from resolab.extras.internet import Box
+from resolab.extras.internet.layout import HOME
+from resolab.lab.engine import CoreProcess, find_core
 from resolab.plan import Corpus, Plan, block_order, load_plan
-from resolab.records import DnsTransport, LiveTrialRecord, PageFailure, PageLoadRecord, Record, TrialRecord
 from resolab.store import find_finished_trials, read_trial
 from resolab.trials.page_load.runner import PageLoadRunner
 

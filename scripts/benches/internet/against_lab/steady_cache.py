@@ -12,13 +12,13 @@ from collections.abc import Iterable
 
 import msgspec
 
-from resolab.internet import Box, BoxLayout, BoxResolver, ResolverKnowledge, truth
-from resolab.internet.layout import DAY_S, BoxSite, Zone
-from resolab.internet.servers import ServerProgram
-from resolab.internet.standard import SITE_SERVERS
-from resolab.internet.zones import NEGATIVE_TTL_S
+from resolab.basics.records import DnsTransport, ResolverCache
+from resolab.extras.internet import Box, BoxLayout, BoxResolver, ResolverKnowledge, truth
+from resolab.extras.internet.layout import DAY_S, BoxSite, Zone
+from resolab.extras.internet.servers import ServerProgram
+from resolab.extras.internet.standard import SITE_SERVERS
+from resolab.extras.internet.zones import NEGATIVE_TTL_S
 from resolab.plan.pages.page_file import registrable_domain
-from resolab.records import DnsTransport, ResolverCache
 
 TTL_S = {ResolverCache.HIT: DAY_S, ResolverCache.MISS: 0}
 _START_OF_ZONE = re.compile(rf"(IN SOA .* ){NEGATIVE_TTL_S}$", re.MULTILINE)

@@ -7,6 +7,7 @@ listening.
 import asyncio
 from contextlib import suppress
 
+from resolab.basics.records import PageFailure
 from resolab.browser import failures
 from resolab.browser.chromium.cdp import CdpConnection, Session
 from resolab.browser.chromium.context import Context
@@ -17,7 +18,6 @@ from resolab.browser.chromium.load_listener.sessions import Sessions
 from resolab.browser.load_events import ListeningRequest, LoadEvents
 from resolab.browser.remote import ALIVE_TIMEOUT_S, REMOTE_ERRORS, CallTimeoutError, Json
 from resolab.browser.settings import BrowserSettings
-from resolab.records import PageFailure
 
 Failure = tuple[PageFailure, str]
 

@@ -14,8 +14,8 @@ from typing import IO, Any
 
 import msgspec
 
+from resolab.basics.errors import ConfigurationError
 from resolab.browser.chromium.netlog.lines import event_text, is_begin, is_last
-from resolab.errors import ConfigurationError
 
 BEGIN, END = 1, 2
 """Phases of events with a duration (`logEventPhase`)."""

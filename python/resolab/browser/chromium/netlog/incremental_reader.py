@@ -10,11 +10,11 @@ clock is `CLOCK_MONOTONIC` in ms.
 import time
 from pathlib import Path
 
+from resolab.basics.errors import ConfigurationError
 from resolab.browser.browser_log import BrowserLog
 from resolab.browser.chromium.netlog.events import EventDecoder, Head, no_netlog, read_head
 from resolab.browser.chromium.netlog.lines import is_begin
 from resolab.browser.chromium.netlog.reader import NetlogBuilder
-from resolab.errors import ConfigurationError
 
 
 class NetlogFollower:

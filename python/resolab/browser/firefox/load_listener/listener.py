@@ -10,6 +10,7 @@ from importlib.resources import files
 
 import msgspec
 
+from resolab.basics.records import PageFailure
 from resolab.browser import failures
 from resolab.browser.firefox.agent import CALL_TIMEOUT_S, Agent
 from resolab.browser.firefox.page import FirefoxPage
@@ -17,7 +18,6 @@ from resolab.browser.firefox.page_load import DISPOSE_TIMEOUT_S, EVERYTHING
 from resolab.browser.load_events import ListeningRequest, LoadEvents
 from resolab.browser.remote import REMOTE_ERRORS, Json
 from resolab.browser.result import PageLoad
-from resolab.records import PageFailure
 
 _ABORTED = "NS_BINDING_ABORTED"
 """The error of a load when the page navigates elsewhere."""

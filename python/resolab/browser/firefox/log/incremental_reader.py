@@ -8,10 +8,10 @@ Firefox writes each line at once (`LOGGED_FOR_JUDGING`).
 import time
 from pathlib import Path
 
+from resolab.basics.errors import ConfigurationError
 from resolab.browser.browser_log import BrowserLog
 from resolab.browser.firefox.log.lines import read_line
 from resolab.browser.firefox.log.reader import FirefoxLogBuilder
-from resolab.errors import ConfigurationError
 
 
 class FirefoxLogFollower:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from resolab.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError
 from resolab.plan import Plan
 from resolab.report.findings.dataset_plan import is_live, read_plan
 from resolab.report.findings.estimators import choose_estimators

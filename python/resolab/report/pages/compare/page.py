@@ -3,10 +3,10 @@
 For: `resolab compare --html`. Not for: its content (`text`).
 """
 
+from resolab.basics.wording import escape_xml_controls
 from resolab.report.pages.compare.changes import DatasetComparison
 from resolab.report.pages.compare.text import tables, verdict
 from resolab.report.pages.template import page_template
-from resolab.wording import escape_xml_controls
 
 
 def comparison_page(found: DatasetComparison) -> str:

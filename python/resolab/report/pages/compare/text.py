@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from resolab.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.report.pages.compare.changes import (
     SIGNIFICANCE,
     ConditionChange,
@@ -17,6 +16,7 @@ from resolab.report.pages.compare.changes import (
 )
 from resolab.report.pages.compare.circumstances import FactDifference
 from resolab.report.parts.tables import Table
+from resolab.report.plots import ABSENT, estimate_text, interval_text, number_text
 from resolab.stats import Estimate, SignificantShare
 
 _WIDE = frozenset(("loads A, B", "failed A, B", "A ms", "B ms", "Cliff's delta"))

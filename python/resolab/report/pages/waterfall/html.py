@@ -8,10 +8,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from resolab.plots import WaterfallRequest, embedded, number_text
+from resolab.basics.wording import escape_xml_controls, format_count
 from resolab.report.pages.template import page_template
 from resolab.report.pages.waterfall.loads import PHASES_NOTE, Waterfall, draw_load
-from resolab.wording import escape_xml_controls, format_count
+from resolab.report.plots import WaterfallRequest, embedded, number_text
 
 
 def waterfall_html(loads: Sequence[Waterfall], dataset_id: str) -> str:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resolab.errors import ConfigurationError
-from resolab.plots import Drawing, PageEvent, Span, WaterfallRequest, draw_waterfall
-from resolab.records import PageLoadRecord, ResourceRecord, TrialRecord
+from resolab.basics.errors import ConfigurationError
+from resolab.basics.records import PageLoadRecord, ResourceRecord, TrialRecord
+from resolab.basics.urls import split_url
+from resolab.report.plots import Drawing, PageEvent, Span, WaterfallRequest, draw_waterfall
 from resolab.store import (
     dataset_folder,
     find_finished_trials,
@@ -21,7 +22,6 @@ from resolab.store import (
 )
 from resolab.store.outcomes import PLT, is_usable
 from resolab.store.trials import refuse_without_page_loads
-from resolab.urls import split_url
 
 if TYPE_CHECKING:
     from resolab.store.rows import LoadRow

@@ -4,8 +4,8 @@ Not for: measured loads (`loads`). A model has no host names: hosts are numbers,
 """
 
 from resolab.pages.model import PageModel, Resource
-from resolab.plots import PageEvent, Span, WaterfallRequest
 from resolab.report.pages.waterfall.loads import Waterfall
+from resolab.report.plots import PageEvent, Span, WaterfallRequest
 
 
 def waterfall_of_page(model: PageModel) -> Waterfall:

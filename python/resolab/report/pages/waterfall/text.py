@@ -5,8 +5,8 @@ For: people at a terminal, and pipes. Not for: figures (`loads`).
 
 from rich.text import Text
 
-from resolab.plots import WaterfallRequest, shorten_label
 from resolab.report.pages.waterfall.loads import Waterfall
+from resolab.report.plots import WaterfallRequest, shorten_label
 
 LETTERS = {"look-up": "?", "TCP": "c", "TLS": "s", "QUIC": "q", "wait": "░", "receive": "█", "undivided": "▒"}
 STYLES = {

@@ -5,8 +5,8 @@ For: words and ranges. Not for: assigning connections to clients (`store.connect
 
 from collections.abc import Sequence
 
-from resolab.plots import ABSENT
 from resolab.report.parts.tables import Table
+from resolab.report.plots import ABSENT
 from resolab.store.connections.hellos import HelloRow
 
 _COLUMNS = (

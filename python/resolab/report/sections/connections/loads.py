@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from resolab.plan import Condition
-from resolab.plots import ABSENT, number_text
-from resolab.plots.save import Value
 from resolab.report.findings.findings import Findings
 from resolab.report.parts.labels import name_combination
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table
+from resolab.report.plots import ABSENT, number_text
+from resolab.report.plots.save import Value
 from resolab.store.connections.loads import LoadConnectionsRow
 
 TITLE = "Connections that carried each condition's loads"

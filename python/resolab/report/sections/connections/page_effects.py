@@ -11,17 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from resolab.basics.protocols import page_handshake_round_trips
+from resolab.basics.records import HandshakeMode
 from resolab.plan import PlannedComparison
-from resolab.plots import ABSENT, Drawing, PagePoint, draw_by_connections, number_text
-from resolab.plots.difference import difference_columns
-from resolab.plots.save import Value
-from resolab.protocols import page_handshake_round_trips
-from resolab.records import HandshakeMode
 from resolab.report.findings.findings import Findings, PairResult
 from resolab.report.parts.captions import connections_caption
 from resolab.report.parts.labels import name_combination
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, both_text
+from resolab.report.plots import ABSENT, Drawing, PagePoint, draw_by_connections, number_text
+from resolab.report.plots.difference import difference_columns
+from resolab.report.plots.save import Value
 from resolab.report.sections.connections.loads import spread
 from resolab.store.connections.loads import LoadConnectionsRow
 from resolab.store.outcomes import PLT

@@ -3,7 +3,7 @@
 For: choosing tables and figures, as blocks of the section of failures and handshakes. Not for: their content.
 """
 
-from resolab.records import ResolverPath
+from resolab.basics.records import ResolverPath
 from resolab.report.findings.findings import Findings
 from resolab.report.sections.connections.loads import connection_table
 from resolab.report.sections.connections.page_effects import changes_table, page_changes, page_drawing

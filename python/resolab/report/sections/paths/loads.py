@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from resolab.basics.records import PageLoadRecord, Record, TrialRecord
+from resolab.basics.wording import format_count
 from resolab.pages.model import PageModel
 from resolab.pages.path import (
     CriticalPath,
@@ -20,11 +22,9 @@ from resolab.pages.path import (
     read_instants,
 )
 from resolab.plan import access_rtt_ms, parse_plan
-from resolab.records import PageLoadRecord, Record, TrialRecord
 from resolab.report.sections.paths.predictions import LookupPredictor
 from resolab.store import dataset_folder, load_manifest
 from resolab.store.recorded import records_of_trials
-from resolab.wording import format_count
 
 TABLES_READ = ("page_loads", "requests", "edge_requests", "connections")
 """The tables with the records behind a path."""

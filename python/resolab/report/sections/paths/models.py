@@ -7,7 +7,7 @@ changed after the run matches fewer requests in the loads; the report counts the
 import contextlib
 from collections.abc import Mapping, Sequence
 
-from resolab.errors import ResolabError
+from resolab.basics.errors import ResolabError
 from resolab.pages.model import PageModel
 from resolab.plan import Corpus, Plan
 from resolab.plan.pages.certificate_check import assign_certificates

@@ -6,14 +6,14 @@ connections, the distance of its servers. Not for: the closed form itself (`page
 
 from collections.abc import Set as AbstractSet
 
+from resolab.basics.protocols import page_handshake_round_trips
+from resolab.basics.records import AnswerPush, ResolverCache, TrialRecord
 from resolab.lab.cache_misses import draw_missed_names
 from resolab.pages.clone.names import host_name
 from resolab.pages.model import PageModel
 from resolab.pages.path import AnnouncementMode, LookupPrediction, predict_lookups, set_distances
 from resolab.plan import Plan, access_rtt_ms
 from resolab.plan.settings import PageDistances
-from resolab.protocols import page_handshake_round_trips
-from resolab.records import AnswerPush, ResolverCache, TrialRecord
 from resolab.store import Manifest, trial_id
 
 

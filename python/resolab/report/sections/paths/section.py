@@ -6,12 +6,13 @@ For: rounding and words. Not for: finding paths (`loads`) or sums (`summary`).
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from resolab.basics.wording import format_count
 from resolab.pages.path import PhaseKind
 from resolab.plan import Plan
-from resolab.plots import estimate_text, interval_text
-from resolab.plots.save import Value
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table
+from resolab.report.plots import estimate_text, interval_text
+from resolab.report.plots.save import Value
 from resolab.report.sections.blocks import list_notes
 from resolab.report.sections.missing import Part, note_missing
 from resolab.report.sections.paths.loads import TABLES_READ, LoadPaths, load_paths
@@ -20,7 +21,6 @@ from resolab.report.sections.paths.summary import PathSummary, path_summaries
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Section, SectionContent
 from resolab.stats import Estimate
-from resolab.wording import format_count
 
 PART_WORDS = {
     PhaseKind.BROWSER: "browser",

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from resolab.basics.records import HandshakeMode
 from resolab.pages.path import LoadConnections, PhaseKind
-from resolab.records import HandshakeMode
 from resolab.report.sections.paths.loads import LoadPath
 from resolab.stats import Estimate, Sample, estimate_clustered_median
 

@@ -6,12 +6,12 @@ For: counts and shares by configuration. Not for: judging a state (`live`), or t
 from collections import Counter
 from collections.abc import Mapping
 
-from resolab.plots import transport_label
-from resolab.plots.save import Value
-from resolab.protocols import transport_position
+from resolab.basics.protocols import transport_position
 from resolab.report.live.study import LiveStudy
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table
+from resolab.report.plots import transport_label
+from resolab.report.plots.save import Value
 from resolab.store.live.queries import CACHED, NOT_CACHED, UNKNOWN
 
 STATES = (*NOT_CACHED[:1], *CACHED, *NOT_CACHED[1:], UNKNOWN)

@@ -5,13 +5,13 @@ For: the list of figures and tables. Not for: any of their contents.
 
 from collections.abc import Iterator, Sequence
 
-from resolab.plots import Drawing
 from resolab.report.live.failures import status_table
 from resolab.report.live.findings import LiveFindings
 from resolab.report.live.lookups import lookup_table
 from resolab.report.live.pings import ping_table
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import rename_live_columns
+from resolab.report.plots import Drawing
 from resolab.report.sections.blocks import list_notes
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Block, Section, SectionContent

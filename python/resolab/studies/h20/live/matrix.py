@@ -5,13 +5,13 @@ For: a figure for each vantage point, and its caption. Not for: the pairs (`pair
 
 from collections.abc import Iterator, Sequence
 
-from resolab.plots import Drawing
-from resolab.plots.difference_matrix import MatrixCell, draw_difference_matrix
 from resolab.report.configurations.sampling import describe_sampling
 from resolab.report.live.pairs import ConfigurationPair
 from resolab.report.live.study import LiveStudy
 from resolab.report.parts.captions import intervals_text
 from resolab.report.parts.failure_sentences import flags_and_drops
+from resolab.report.plots import Drawing
+from resolab.report.plots.difference_matrix import MatrixCell, draw_difference_matrix
 from resolab.studies.h20.live.responses import figure_name
 from resolab.studies.h20.paper_numbers import CITATION
 

@@ -10,9 +10,7 @@ the plan, and for vantage points with the paper's names.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from resolab.plots import transport_label
-from resolab.plots.save import Value
-from resolab.protocols import transport_position
+from resolab.basics.protocols import transport_position
 from resolab.report.findings.interval_level import level_text
 from resolab.report.live.lookups import CONNECTION_WORDS, sample_of_sites
 from resolab.report.live.pairs import ConfigurationPair
@@ -20,6 +18,8 @@ from resolab.report.live.study import LiveStudy
 from resolab.report.parts.across_places import NOTE, estimate_row, place_cells
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table, both_text
+from resolab.report.plots import transport_label
+from resolab.report.plots.save import Value
 from resolab.stats import Estimate, hodges_lehmann, median, median_of_clusters
 from resolab.store.live.queries import LookupRow
 from resolab.studies.h20.paper_numbers import (

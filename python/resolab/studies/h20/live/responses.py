@@ -11,11 +11,11 @@ from dataclasses import replace
 
 import msgspec
 
+from resolab.basics.protocols import WITHOUT_CONNECTION, transport_position
 from resolab.plan.factors import QUERY_FACTORS
-from resolab.plots import Drawing, resolver_look, transport_label
-from resolab.plots.response_times import ResponseLine, draw_response_times
-from resolab.protocols import WITHOUT_CONNECTION, transport_position
 from resolab.report.live.study import LiveStudy
+from resolab.report.plots import Drawing, resolver_look, transport_label
+from resolab.report.plots.response_times import ResponseLine, draw_response_times
 from resolab.stats import Method
 from resolab.store import QueryDistribution
 from resolab.store.live.queries import CACHED, NOT_CACHED

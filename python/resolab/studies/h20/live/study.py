@@ -6,8 +6,8 @@ For: the figures of response times and amortisation. Not for: loads and look-ups
 from collections.abc import Sequence
 from functools import cached_property
 
+from resolab.basics.protocols import transport_position
 from resolab.plan.factors import QUERY_FACTORS
-from resolab.protocols import transport_position
 from resolab.report.findings.resolvers import Resolver
 from resolab.report.live.study import LiveStudy
 from resolab.store.live.queries import CACHED

@@ -7,7 +7,7 @@ import pytest
 from live_dataset import RTT_MS, SITES_COUNT, Truth, make_live_dataset
 from synthetic_dataset import make_dataset, make_plan
 
-from resolab.records import DnsTransport
+from resolab.basics.records import DnsTransport
 from resolab.report.build import make_report
 from resolab.report.findings.analysis import analyse
 from resolab.report.findings.vantage_comparison import compare_across_places

@@ -1,6 +1,0 @@
-"""Page loads recorded by others, as page models: HAR files, logs of the Chrome DevTools Protocol, trials of our own."""
-
-from resolab.recordings.importer import import_page
-from resolab.recordings.recording_file import STANDARD_INPUT
-
-__all__ = ["STANDARD_INPUT", "import_page"]
