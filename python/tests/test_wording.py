@@ -18,6 +18,10 @@ def test_numbers_agree_with_their_nouns() -> None:
 def test_the_word_that_was_meant_is_asked_after_and_no_other() -> None:
     assert suggest_word("fibr", ["4g", "fiber"]) == "; did you mean 'fiber'?"
     assert suggest_word("zzz", ["4g", "fiber"]) == ""
+    assert suggest_word("Do53", ["doudp", "dotcp"]) == "; did you mean 'doudp'?"
+    assert suggest_word("0-RTT", ["full", "zero_rtt"]) == "; did you mean 'zero_rtt'?"
+    assert suggest_word("DoH", ["doudp", "doh"]) == "; did you mean 'doh'?"
+    assert suggest_word("tcp", ["fiber"]) == ""
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,32 @@ def format_count(count: int, noun: str, several: str | None = None) -> str:
     return f"{count} {noun if count == 1 else several or noun + 's'}"
 
 
+_OTHER_WORDS = {
+    "do53": "doudp",
+    "dns": "doudp",
+    "udp": "doudp",
+    "tcp": "dotcp",
+    "tls": "dot",
+    "https": "doh",
+    "http3": "h3",
+    "http2": "h2",
+    "quic": "doq",
+    "0rtt": "zero_rtt",
+    "earlydata": "zero_rtt",
+    "chrome": "chromium",
+}
+"""Words of the field for levels of plans, in small letters and without separators."""
+
+
 def suggest_word(word: object, known: Iterable[str]) -> str:
     """Ask for the nearest known word, as the end of a sentence; empty without a similar word, or for a non-string."""
     if not isinstance(word, str):
         return ""
-    alike = difflib.get_close_matches(word, list(known), n=1)
+    words = list(known)
+    other = _OTHER_WORDS.get(re.sub(r"[\W_]", "", word.lower()))
+    if other in words:
+        return f"; did you mean {other!r}?"
+    alike = difflib.get_close_matches(word.lower(), words, n=1)
     return f"; did you mean {alike[0]!r}?" if alike else ""
 
 

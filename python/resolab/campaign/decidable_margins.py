@@ -128,5 +128,6 @@ def _describe(plan: Plan, found: DecidableMargin) -> str:
         because = f"on a quiet machine (spread {found.spread_ms:g} ms)"
     else:
         because = f"with the spread of {found.comparison.treatment.id} in the pilot ({found.spread_ms:.1f} ms)"
-    decided = f"{plan.blocks} blocks decide {found.smallest:.2g} {unit} and more {because}"
+    digits = 0 if found.smallest >= 10 else 1 if found.smallest >= 1 else 2
+    decided = f"{plan.blocks} blocks decide {found.smallest:.{digits}f} {unit} and more {because}"
     return f"  {'' if found.is_enough else 'warning: '}{one.name}: {decided}"

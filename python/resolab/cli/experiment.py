@@ -47,8 +47,8 @@ def run(
 
     if as_json and not dry_run and check is None:
         raise UsageError("run: --json is for --dry-run and --check")
-    _check_name(out)
     with _missing_verdict_on_error(plan_file.stem, check):
+        _check_name(out)
         plan = load_plan(plan_file, seed=seed, blocks=blocks)
         if vantage is not None:
             plan = move_to_vantage(plan, vantage)
@@ -170,7 +170,7 @@ def _finish(folder: Path, *, interrupted: bool, output: Path | None = None) -> i
         return EXIT_INTERRUPTED
     # A pipe or a file has no width of its own: nothing is cut there.
     console = Console(width=None if sys.stdout.isatty() else PIPED_WIDTH)
-    console.print(terminal_summary(made.findings, made.live))
+    console.print(terminal_summary(made.reading.findings, made.reading.live))
     _say(console, f"dataset: {folder}")
     _say(console, f"report:  {made.page}")
     return 0

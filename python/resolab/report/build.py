@@ -15,8 +15,6 @@ from markupsafe import Markup
 from resolab.basics.errors import ConfigurationError
 from resolab.basics.wording import escape_xml_controls
 from resolab.report.answer.content import Answer, answer_of
-from resolab.report.findings.findings import Findings
-from resolab.report.live.findings import LiveFindings
 from resolab.report.pages.template import page_template
 from resolab.report.plots import save_drawings, write_csv
 from resolab.report.sections.order import BuiltSection, build_sections
@@ -27,11 +25,10 @@ from resolab.store.folder import FIGURES, PAGE, REPORT, is_published
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A finished report: the path of its page, and the findings for the terminal."""
+    """A finished report: the path of its page, and the results of its dataset for the terminal."""
 
     page: Path
-    findings: Findings
-    live: LiveFindings | None
+    reading: Reading
 
 
 def make_report(folder: Path, out: Path | None = None) -> Report:
@@ -48,7 +45,8 @@ def make_report(folder: Path, out: Path | None = None) -> Report:
     with open_dataset(folder) as dataset:
         reading = Reading(dataset)
         answer, sections = answer_of(reading.findings), build_sections(reading)
-        live = reading.live
+        # The terminal asks for these results, too, after the dataset is closed.
+        _ = reading.live
     with _report_errors(target):
         for left in folder.glob(f".{REPORT}-*"):
             shutil.rmtree(left)
@@ -62,7 +60,7 @@ def make_report(folder: Path, out: Path | None = None) -> Report:
             fresh.rename(target)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-    return Report(target / PAGE, reading.findings, live)
+    return Report(target / PAGE, reading)
 
 
 def _report_errors(target: Path) -> AbstractContextManager[None]:

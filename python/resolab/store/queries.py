@@ -14,7 +14,7 @@ MEASURED_LOADS = f"""
 SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, t.http_version,
        t.requested_handshake_mode, t.resolver_path, l.trial_id IS NOT NULL AS loaded,
        l.handshake_mode, l.limit_ms, l.failure, {EXCHANGE_FAILED}, t.flags, {times_as_sql("l")},
-       t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode,
+       t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode, t.monotonic_ns,
        l.dns_connection_state, l.dns_handshake_mode
 FROM trials AS t
 LEFT JOIN (SELECT * FROM page_loads WHERE measured) AS l USING (trial_id)
@@ -34,7 +34,7 @@ SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, '' 
        e.trial_id IS NOT NULL AS loaded,
        coalesce(e.handshake_mode, t.requested_dns_handshake_mode) AS handshake_mode, e.limit_ms, e.failure, t.flags,
        struct_pack({RESPONSE_TIME.name} := CASE WHEN e.failure IS NULL THEN e.response_time_ms END) AS times_ms,
-       t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode,
+       t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode, t.monotonic_ns,
        e.connection AS dns_connection_state, e.handshake_mode AS dns_handshake_mode
 FROM trials AS t LEFT JOIN exchanges AS e USING (trial_id)
 ORDER BY t.block, t.position
@@ -47,7 +47,7 @@ SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, '' 
        f.trial_id IS NOT NULL AS loaded,
        coalesce(f.connections[1]->>'handshake_mode', t.requested_dns_handshake_mode) AS handshake_mode,
        f.limit_ns / 1e6 AS limit_ms, f.failure, t.flags, {fetch_times_as_sql("f")} AS times_ms,
-       t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode,
+       t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode, t.monotonic_ns,
        t.dns_connection_state, f.connections[1]->>'handshake_mode' AS dns_handshake_mode
 FROM trials AS t LEFT JOIN (SELECT * FROM fetches WHERE purpose = 'measured') AS f USING (trial_id)
 ORDER BY t.block, t.position
@@ -70,7 +70,7 @@ SELECT t.trial_id, t.block, t.condition, t.page, t.profile, t.dns_transport, '' 
        CASE WHEN NOT list_contains(t.flags, 'dns_handshake_mismatch') THEN t.requested_dns_handshake_mode END
            AS handshake_mode,
        v.limit_ms, v.failure, t.flags, coalesce(v.times_ms, map([], [])) AS times_ms,
-       t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode,
+       t.dns_connection_state AS requested_dns_connection_state, t.requested_dns_handshake_mode, t.monotonic_ns,
        NULL AS dns_connection_state, NULL AS dns_handshake_mode
 FROM trials AS t LEFT JOIN times AS v USING (trial_id)
 ORDER BY t.block, t.position

@@ -35,6 +35,8 @@ class LoadRow(msgspec.Struct, kw_only=True, frozen=True):
     dns_connection_state: str | None = None
     """The state of the page's look-up; null without a look-up, or when not seen."""
     dns_handshake_mode: str | None = None
+    monotonic_ns: int | None = None
+    """The beginning of the trial, by the machine's monotonic clock."""
 
 
 class ExchangeRow(msgspec.Struct, kw_only=True, frozen=True):

@@ -48,6 +48,13 @@ def test_a_good_run_is_seldom_doubted(kind: DoubtKind) -> None:
     assert sum(any(one.kind is kind for one in each) for each in found) <= 12 < 400 * SIGNIFICANCE * 4
 
 
+def test_more_checks_need_more_evidence_each() -> None:
+    """Eight of eight pairs in one order have a chance of 0.8 %: below 1 %, above 0.5 %."""
+    differences = Sample.exact(RANDOM.normal(0, 5, 8))
+    assert DoubtKind.ORDER in {one.kind for one in find_doubts(differences, [True] * 8, 1)}
+    assert DoubtKind.ORDER not in {one.kind for one in find_doubts(differences, [True] * 8, 2)}
+
+
 def test_nothing_is_doubted_without_pairs_or_with_equal_differences() -> None:
     assert find_doubts(Sample.exact([]), []) == []
     assert kinds(np.zeros(30), coins(30)) == set()

@@ -30,9 +30,9 @@ from resolab.plan import Condition, OutcomeName
 from resolab.plan.condition import DECLARED
 from resolab.plan.factor import FactorSubject
 from resolab.plan.factors import EVERY_FACTOR, LOAD_FACTORS, OPTIONAL_FACTORS, QUERY_FACTORS, applies, select_factors
-from resolab.report.configurations.further_levels import FurtherLevels
-from resolab.report.configurations.loads import arrange
 from resolab.report.findings.findings import ExchangeResult
+from resolab.report.live.configurations.further_levels import FurtherLevels
+from resolab.report.live.configurations.loads import arrange
 from resolab.report.live.failures import STATUSES
 from resolab.report.parts.labels import _OF_THE_LAB
 from resolab.store.columns import list_columns

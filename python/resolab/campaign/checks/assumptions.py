@@ -4,7 +4,8 @@ For: verdicts (`report.verdicts`) and their benchmark. Not for: the decision (`d
 
 The error rates of a verdict hold for independent differences with one median, from arms in random order. A run shows
 when this fails: one arm is mostly second, the differences move over time, or neighbouring blocks resemble each other.
-Each finding is a test at `SIGNIFICANCE`. A verdict of few blocks cannot show a slow start, and this is said, too.
+Each finding is a test at `SIGNIFICANCE`, divided by the number of checks (Bonferroni). A verdict of few blocks cannot
+show a slow start, and this is said, too.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ import scipy
 from resolab.stats import FloatArray, Sample, two_sample_p_value
 
 SIGNIFICANCE = 0.01
-"""The chance of a false doubt, for each kind and check."""
+"""The chance of a false doubt, for each kind and all checks of a run together."""
 FEW_BLOCKS_COUNT = 30
 """With fewer pairs, a slow start of one arm, or a correlation of neighbouring blocks, is seldom seen."""
 _PAIRS_NEEDED = 12
@@ -47,33 +48,39 @@ class Doubt:
     clause: str
 
 
-def find_doubts(differences: Sample, treatment_second: Sequence[bool]) -> list[Doubt]:
+def find_doubts(differences: Sample, treatment_second: Sequence[bool], checks_count: int = 1) -> list[Doubt]:
     """List the doubts about paired differences in the order of their blocks.
 
     `treatment_second` says for each pair whether the treatment ran after the baseline; empty when unknown.
+    `checks_count` is the number of checks of the run that are tested in this way.
     """
-    found = [_doubt_order(treatment_second), _doubt_drift(differences), _doubt_correlation(differences)]
+    significance = SIGNIFICANCE / checks_count
+    found = [
+        _doubt_order(treatment_second, significance),
+        _doubt_drift(differences, significance),
+        _doubt_correlation(differences, significance),
+    ]
     if 0 < len(differences) < FEW_BLOCKS_COUNT:
         clause = f"in {len(differences)} blocks a slow start of one arm looks like a slower arm"
         found.append(Doubt(DoubtKind.FEW_BLOCKS, clause))
     return [one for one in found if one is not None]
 
 
-def _doubt_order(treatment_second: Sequence[bool]) -> Doubt | None:
+def _doubt_order(treatment_second: Sequence[bool], significance: float) -> Doubt | None:
     count, total = sum(treatment_second), len(treatment_second)
-    if total == 0 or scipy.stats.binomtest(count, total, 0.5).pvalue >= SIGNIFICANCE:
+    if total == 0 or scipy.stats.binomtest(count, total, 0.5).pvalue >= significance:
         return None
     clause = f"the treatment ran second in {count} of {total} blocks: a drift of the machine looks like a difference"
     return Doubt(DoubtKind.ORDER, clause)
 
 
-def _doubt_drift(differences: Sample) -> Doubt | None:
+def _doubt_drift(differences: Sample, significance: float) -> Doubt | None:
     if len(differences) < _PAIRS_NEEDED:
         return None
     splits = [_split(differences, round(len(differences) * share)) for share in FIRST_SHARES]
     p_value, first, later = min(splits, key=lambda one: one[0])
     # Bonferroni's correction for the number of splits.
-    if p_value * len(splits) >= SIGNIFICANCE:
+    if p_value * len(splits) >= significance:
         return None
     first_count = len(first)
     middles = f"{np.median(first.low):.1f} ms in the first {first_count} blocks, {np.median(later.low):.1f} ms later"
@@ -87,7 +94,7 @@ def _split(differences: Sample, first_count: int) -> tuple[float, Sample, Sample
     return 1.0 if p_value is None else p_value, first, later
 
 
-def _doubt_correlation(differences: Sample) -> Doubt | None:
+def _doubt_correlation(differences: Sample, significance: float) -> Doubt | None:
     if len(differences) < _PAIRS_NEEDED:
         return None
     ranks: FloatArray = scipy.stats.rankdata(differences.low)
@@ -96,7 +103,7 @@ def _doubt_correlation(differences: Sample) -> Doubt | None:
     centered = ranks - ranks.mean()
     correlation = float(centered[1:] @ centered[:-1] / (centered @ centered))
     # Bartlett (1946): without correlation, the estimate has the standard error 1 / sqrt(n).
-    if scipy.stats.norm.sf(correlation * np.sqrt(len(ranks))) >= SIGNIFICANCE:
+    if scipy.stats.norm.sf(correlation * np.sqrt(len(ranks))) >= significance:
         return None
     clause = f"neighbouring blocks resemble each other (rank correlation {correlation:.2f}): more wrong verdicts"
     return Doubt(DoubtKind.CORRELATION, clause)

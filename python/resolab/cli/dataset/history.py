@@ -5,6 +5,7 @@ For: reading the datasets and writing the files. Not for: their content (`report
 
 import argparse
 import json
+import sys
 
 from resolab.basics.errors import UsageError
 
@@ -18,6 +19,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("history: --otava names the CSV file, so it needs -o FILE")
     rows = history.read_history([dataset_folder(folder) for folder in options.datasets])
     text = history.as_csv(rows)
+    for name in history.list_left_out_metrics(rows):
+        print(f"note: left out, as not all datasets have a value: {name}", file=sys.stderr)
     if options.output:
         write_named(options.output, text.encode())
     else:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from resolab.basics.protocols import transport_position
 from resolab.basics.records import DnsFailure
 from resolab.basics.wording import format_count
-from resolab.report.configurations.further_levels import FurtherLevels
 from resolab.report.findings.interval_level import level_text
+from resolab.report.live.configurations.further_levels import FurtherLevels
 from resolab.report.live.study import LiveStudy
 from resolab.report.parts.named_table import NamedTable
 from resolab.report.parts.tables import Table

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from resolab.plan import Estimand
-from resolab.report.configurations.loads import Configuration, difference_curve, list_levels, pool_pairs
-from resolab.report.configurations.sampling import PooledPairs
 from resolab.report.findings.interval_level import find_significance
+from resolab.report.live.configurations.loads import Configuration, difference_curve, list_levels, pool_pairs
+from resolab.report.live.configurations.sampling import PooledPairs
 from resolab.report.live.study import LiveStudy
 from resolab.report.plots.difference_cdfs import DifferenceCurve
 from resolab.report.plots.save import Value

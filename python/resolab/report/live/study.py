@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from resolab.basics.protocols import transport_position
-from resolab.report.configurations.loads import Configuration, Loads, arrange
-from resolab.report.configurations.study import ConfigurationStudy
 from resolab.report.findings.resolvers import Resolver
+from resolab.report.live.configurations.loads import Configuration, Loads, arrange
+from resolab.report.live.configurations.study import ConfigurationStudy
 from resolab.store.live.queries import CACHED, NOT_CACHED, CacheStateRow, LookupRow, cache_states, lookups_by_site
 
 

@@ -27,14 +27,10 @@ def count_tails(differences: Sample, spread_ms: float | None) -> tuple[int, int]
 
 
 def list_treatment_second(blocks: Sequence[int], own: Sequence[LoadRow], other: Sequence[LoadRow]) -> list[bool]:
-    """List for each block of both arms whether the treatment ran after the baseline."""
-    treated, compared = ({load.block: _position(load) for load in arm} for arm in (own, other))
-    return [treated[block] > compared[block] for block in blocks]
-
-
-def _position(load: LoadRow) -> int:
-    """Return a trial's position in its block, the end of its identifier."""
-    return int(load.trial_id.rpartition("-t")[2])
+    """List for each block of both arms whether the treatment began after the baseline, by the machine's clock."""
+    began = [{load.block: load.monotonic_ns for load in arm} for arm in (own, other)]
+    pairs = [(began[0][block], began[1][block]) for block in blocks]
+    return [treated > compared for treated, compared in pairs if treated is not None and compared is not None]
 
 
 def estimate_blocks_needed(

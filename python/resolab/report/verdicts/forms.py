@@ -131,6 +131,8 @@ def _warnings(check: DatasetCheck) -> list[str]:
 def _warn_of_busy_machine(check: DatasetCheck) -> list[str]:
     """Say why few checks can be decided: a wide spread or late trials."""
     busy, found = check.busy_results, []
+    # Late trials are the machine's; a wide spread may come from a lossy link or a heavy page.
+    cause = "busy machine" if check.is_late else "wide spread (a busy machine, a lossy link or a heavy page)"
     if busy:
         worst = max(busy, key=lambda one: one.spread_ms or 0.0)
         wide = f"{len(busy)} of {len(check.results)} checks have a wide spread, up to {worst.spread_ms:.0f} ms"
@@ -138,7 +140,7 @@ def _warn_of_busy_machine(check: DatasetCheck) -> list[str]:
         found += [wide, f"{quiet} on light pages without loss"]
     if check.is_late:
         found.append(f"{check.late_count} of {check.trials_count} trials were late")
-    return [f"warning: busy machine: {'; '.join([*found, _load_average(check)])}"] if found else []
+    return [f"warning: {cause}: {'; '.join([*found, _load_average(check)])}"] if found else []
 
 
 def _warn_of_doubts(check: DatasetCheck) -> list[str]:

@@ -2,8 +2,8 @@
 
 For: `resolab history`. Not for: finding changes in a history, the job of those programs.
 
-Each expectation of a comparison is a metric: the median difference from the baseline in ms, the share of slow trials in
-percent, or the number of failures. Differences are comparable between days, medians of load times are not.
+Each expectation of a comparison is a metric: the median difference from the baseline in ms, the share of slow trials
+(0 to 1), or the number of failures. Differences are comparable between days, medians of load times are not.
 """
 
 import csv
@@ -85,6 +85,12 @@ def list_common_metrics(rows: Sequence[HistoryRow]) -> list[str]:
         problem = "no expectation has a value in all of them"
         raise ConfigurationError(f"could not join {len(rows)} datasets: {problem}; give datasets of one plan")
     return common
+
+
+def list_left_out_metrics(rows: Sequence[HistoryRow]) -> list[str]:
+    """List the metrics that some datasets lack, in the order of their first dataset."""
+    every = {name: None for row in rows for name in row.metrics}
+    return [name for name in every if any(name not in row.metrics for row in rows)]
 
 
 def as_csv(rows: Sequence[HistoryRow]) -> str:

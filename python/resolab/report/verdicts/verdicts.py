@@ -49,11 +49,11 @@ def check_expectations(plan: Plan, loads: Sequence[LoadRow], *, is_complete: boo
     """Judge every expectation of every comparison; `is_complete` when no trial is left to run."""
     grouped = group_by_condition(loads)
     conditions = plan.conditions()
-    return [
-        _check(plan, one, pair, grouped, is_complete=is_complete)
-        for one in plan.expectations
-        for pair in one.list_comparisons(conditions, plan.find_with_levels)
+    checks = [
+        (one, pair) for one in plan.expectations for pair in one.list_comparisons(conditions, plan.find_with_levels)
     ]
+    times_count = sum(one.kind in TIME_KINDS for one, _ in checks)
+    return [_check(plan, one, pair, grouped, times_count, is_complete=is_complete) for one, pair in checks]
 
 
 def check_copies(plan: Plan, loads: Sequence[LoadRow]) -> Counter[Verdict]:
@@ -70,12 +70,13 @@ def _check(
     one: Expectation,
     pair: PlannedComparison,
     grouped: Mapping[str, Sequence[LoadRow]],
+    times_count: int,
     *,
     is_complete: bool,
 ) -> CheckResult:
     own, other = (grouped.get(arm.id, []) for arm in (pair.treatment, pair.baseline))
     if one.kind in TIME_KINDS:
-        return _check_time(plan, one, pair, own, other)
+        return _check_time(plan, one, pair, (own, other), times_count)
     usable = [load for load in own if is_usable(load)]
     if one.kind is ExpectationKind.FAILURES_AT_MOST:
         return _check_failures(one, pair, usable, is_complete=is_complete)
@@ -83,8 +84,13 @@ def _check(
 
 
 def _check_time(
-    plan: Plan, one: Expectation, pair: PlannedComparison, own: Sequence[LoadRow], other: Sequence[LoadRow]
+    plan: Plan,
+    one: Expectation,
+    pair: PlannedComparison,
+    arms: tuple[Sequence[LoadRow], Sequence[LoadRow]],
+    checks_count: int,
 ) -> CheckResult:
+    own, other = arms
     blocks, treatment, baseline = pair_blocks(find_outcome(one.outcome), own, other)
     interval_of = _choose_intervals(plan)
     rule = PowerRule(at_any_look=is_sequential(plan))
@@ -96,7 +102,7 @@ def _check_time(
         expectation=one, comparison=pair, verdict=verdict, sentence="", blocks_count=len(treatment),
         estimate_ms=_estimate(plan, treatment, baseline).value, interval_ms=interval, spread_ms=spread_ms,
         tail_counts=count_tails(differences, spread_ms),
-        doubts=find_doubts(differences, list_treatment_second(blocks, own, other)),
+        doubts=find_doubts(differences, list_treatment_second(blocks, own, other), checks_count),
         looks_count=1 if plan.stop is None else plan.stop.count_looks(blocks[-1] + 1 if blocks else 0),
         blocks_needed=estimate_blocks_needed(one, treatment, baseline, rule, plan.seed) if undecided else None,
         failures_count=sum(load.failure is not None for load in (*own, *other) if is_usable(load)),

@@ -9,13 +9,13 @@ distance nearest to the ping from Seoul Fig. 5.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from resolab.plan import Condition
-from resolab.report.configurations.loads import (
+from resolab.report.live.configurations.loads import (
     PairKey,
     difference_curve,
     list_levels,
     pool_pairs,
 )
-from resolab.report.configurations.sampling import describe_sampling
+from resolab.report.live.configurations.sampling import describe_sampling
 from resolab.report.parts.captions import intervals_text
 from resolab.report.parts.failure_sentences import describe_left_out, flags_and_drops
 from resolab.report.plots import Drawing

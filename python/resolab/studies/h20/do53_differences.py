@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resolab.basics.protocols import lookup_round_trips
-from resolab.report.configurations.loads import (
+from resolab.report.live.configurations.loads import (
     Configuration,
     Loads,
     PairKey,

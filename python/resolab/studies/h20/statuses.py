@@ -11,10 +11,10 @@ from collections.abc import Mapping
 
 from resolab.basics.protocols import transport_position
 from resolab.plan import Condition
-from resolab.report.configurations.further_levels import FurtherLevels
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import level_text
 from resolab.report.findings.resolvers import Resolver, several_caches
+from resolab.report.live.configurations.further_levels import FurtherLevels
 from resolab.report.parts.tables import Table
 from resolab.report.plots import ABSENT, number_text, transport_label
 from resolab.report.plots.save import Value

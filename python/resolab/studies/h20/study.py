@@ -10,9 +10,9 @@ from functools import cached_property
 from resolab.basics.protocols import transport_position
 from resolab.plan.access_link import access_rtt_ms
 from resolab.plan.factors import QUERY_FACTORS
-from resolab.report.configurations.study import ConfigurationStudy
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.resolvers import Resolver
+from resolab.report.live.configurations.study import ConfigurationStudy
 from resolab.store import Dataset, QueryDistribution
 from resolab.store.outcomes import PLT, LoadOutcome
 from resolab.studies.h20.do53_differences import Do53Difference, compare_with_do53

@@ -13,6 +13,7 @@ from resolab.campaign.checks.decision import Verdict
 from resolab.cli.main import main
 from resolab.report.verdicts import forms
 from resolab.report.verdicts.dataset_check import DatasetCheck, check_dataset
+from resolab.store import build_tables
 
 ARMS = 'treatment = { dns_transport = ["doq"] }\nbaseline = { dns_transport = "doudp", requested_handshake_mode = "full" }\n'
 EXPECT = f"""
@@ -163,6 +164,22 @@ def test_late_trials_are_a_busy_machine_whatever_the_outcome(folder: Path) -> No
     assert line.startswith("warning: busy machine: ")
     assert f"40 of {check.trials_count} trials were late; load average 13.6 (median) on " in line
     assert "busy machine" not in forms.lines(replace(check, late_count=0, results=[]))[0]
+
+
+def test_the_order_of_the_arms_is_the_order_of_their_beginnings(tmp_path: Path) -> None:
+    folder = with_expectations(make_dataset(tmp_path / "d", make_plan(PLAN_TEXT.replace("blocks = 6", "blocks = 40"))))
+    assert not any(doubt.kind is DoubtKind.ORDER for one in check_dataset(folder).results for doubt in one.doubts)
+    for file in (folder / "trials").glob("*.jsonl"):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        # DoUDP, the baseline, always begins first, whatever the plan's order.
+        begins = lines[0]["block"] * 1_000_000_000 + (0 if ".doudp." in lines[0]["condition"] else 1)
+        lines[0]["monotonic_ns"] = begins
+        file.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    build_tables(folder)
+    (line,) = [
+        one for one in forms.lines(check_dataset(folder)) if "the treatment ran second in 40 of 40 blocks" in one
+    ]
+    assert line.startswith("warning: ")
 
 
 def test_an_arm_always_second_is_said_first(folder: Path) -> None:

@@ -56,3 +56,15 @@ def test_datasets_in_order_of_time_for_otava_and_bencher(tmp_path: Path, capsys:
     assert time["value"] == pytest.approx(float(rows[1][name]), rel=1e-4)
     assert main(["history", *given, "--otava", str(otava)]) == 2
     assert "needs -o FILE" in capsys.readouterr().err
+
+
+def test_a_metric_that_not_all_datasets_have_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = make_plan(
+        PLAN_TEXT.replace('["fiber", "4g"]', '["fiber"]').replace('["example", "wikipedia"]', '["example"]') + EXPECT
+    )
+    folders = [make_dataset(tmp_path / name, plan) for name in ("a", "b")]
+    file = folders[1] / "manifest.json"
+    file.write_text(file.read_text().replace("no tail", "other name"))
+    assert main(["history", *map(str, folders)]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert [line.partition(" value: ")[2].partition(":")[0] for line in told] == ["no tail", "other name"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from resolab.report.configurations.sampling import BLOCKS_NEEDED, PooledPairs, describe_sampling, list_places
+from resolab.report.live.configurations.sampling import BLOCKS_NEEDED, PooledPairs, describe_sampling, list_places
 from resolab.stats import Method, Sample, estimate_clustered_median, quantile
 
 RNG = np.random.default_rng(3)

@@ -5,7 +5,7 @@ For: a figure for each vantage point, and its caption. Not for: the pairs (`pair
 
 from collections.abc import Iterator, Sequence
 
-from resolab.report.configurations.sampling import describe_sampling
+from resolab.report.live.configurations.sampling import describe_sampling
 from resolab.report.live.pairs import ConfigurationPair
 from resolab.report.live.study import LiveStudy
 from resolab.report.parts.captions import intervals_text

@@ -17,10 +17,10 @@ from resolab.basics.protocols import transport_position
 from resolab.plan.factor import FactorSubject
 from resolab.plan.factors import select_factors
 from resolab.plan.software import EDGE
-from resolab.report.configurations.further_levels import FurtherLevels
-from resolab.report.configurations.sampling import PooledPairs, list_places
 from resolab.report.findings.page_loads import make_sample
 from resolab.report.findings.resolvers import LAB, Resolver
+from resolab.report.live.configurations.further_levels import FurtherLevels
+from resolab.report.live.configurations.sampling import PooledPairs, list_places
 from resolab.report.plots import transport_label
 from resolab.report.plots.difference_cdfs import DifferenceCurve, SharePoint
 from resolab.report.plots.save import Value

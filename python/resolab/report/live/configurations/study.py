@@ -6,10 +6,10 @@ For: the common basis of studies of resolvers, on the live network or an emulate
 from collections.abc import Sequence
 from functools import cached_property
 
-from resolab.report.configurations.loads import Loads, arrange
 from resolab.report.findings.findings import Findings
 from resolab.report.findings.interval_level import find_level
 from resolab.report.findings.resolvers import Resolver
+from resolab.report.live.configurations.loads import Loads, arrange
 from resolab.store import Dataset
 from resolab.store.outcomes import PLT, LoadOutcome
 from resolab.store.trial_loads import TrialLoadRow, trial_loads, trial_resolvers
