@@ -31,6 +31,9 @@ TEMPLATES: Mapping[str, Template] = {
     "bind": Template(("named", "-g", "-4", "-n", "1", "-c", "@CONFIGURATION@"), ("-v",)),
     "dnsdist": Template(("dnsdist", "--supervised", "--disable-syslog", "-C", "@CONFIGURATION@"), ("--version",)),
     "coredns": Template(("coredns", "-conf", "@CONFIGURATION@"), ("-version",), tuple(DnsTransport)),
+    "hickory": Template(
+        ("hickory-dns", "--workers", "1", "-c", "@CONFIGURATION@"), ("--version",), (*_OVER_TCP, DnsTransport.DOQ)
+    ),
 }
 
 
