@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
+from weakref import WeakKeyDictionary
 
 from resolab.basics.errors import ResolabError
-from resolab.basics.records import DnsTransport, FetchNamesRecord
+from resolab.basics.records import DnsTransport, Failure, FetchNamesRecord
 from resolab.lab import engine
 from resolab.plan import Condition, Plan
 from resolab.plan.settings import ChoiceOf, NumberBounds
@@ -32,6 +33,8 @@ CASES = {
 }
 """Connection of the document, its server's time and the delay of each name in ms, by the word of the case."""
 FETCH_TIMEOUT_S = 20.0
+_CONGESTION_CONTROLS: WeakKeyDictionary[object, str] = WeakKeyDictionary()
+"""The congestion control set in the hosts of each running path: setting it anew would fall into a trial's window."""
 
 
 class CongestionControl(StrEnum):
@@ -84,12 +87,15 @@ def _add_tables(plan: Plan, folder: Path) -> str:
 async def _run(trial: StudyTrial) -> StudyResult:
     lab, settings, case = trial.lab, trial.settings, find_case(trial.condition)
     pid = lab.path.ready.pid
-    for side in ("client", "server"):
-        await asyncio.to_thread(_set_congestion_control, pid, side, settings.congestion_control)
+    if _CONGESTION_CONTROLS.get(lab.path) != settings.congestion_control:
+        for side in ("client", "server"):
+            await asyncio.to_thread(_set_congestion_control, pid, side, settings.congestion_control)
+        _CONGESTION_CONTROLS[lab.path] = settings.congestion_control
     resolver = trial.resolver
     mode = "shared_connection" if case.mode == SHARED else SEPARATE
     arguments = ["fetch-names", "--announcement", case.announcement, "--mode", mode, "--resolver", resolver.url]
-    records = await engine.run_client(pid, [*arguments, *resolver.arguments(), find_url(case)], FETCH_TIMEOUT_S)
+    arguments += ["--timeout-ms", f"{FETCH_TIMEOUT_S * 1e3:.0f}", *resolver.arguments(), find_url(case)]
+    records = await engine.run_client(pid, arguments, FETCH_TIMEOUT_S, key_log_file=lab.keeper.key_log_file)
     fetch = next((one for one in records if isinstance(one, FetchNamesRecord)), None)
     if fetch is None:
         raise ResolabError("the client of names and documents ended without a record")
@@ -99,12 +105,14 @@ async def _run(trial: StudyTrial) -> StudyResult:
 def sum_up(fetch: FetchNamesRecord) -> StudyResult:
     """Compute the values of a trial from its fetch."""
     limit_ms = FETCH_TIMEOUT_S * 1e3
-    if fetch.failure is not None or fetch.name_wait_ns is None:
+    if fetch.failure is not None:
         return StudyResult({}, limit_ms, [fetch], fetch.failure, fetch.failure_detail)
+    if fetch.name_wait_ns is None or fetch.names_complete_ns is None or fetch.document_first_byte_ns is None:
+        return StudyResult({}, limit_ms, [fetch], Failure.OTHER, "a name of the document has no answer")
     values = {
         "wait_ms": fetch.name_wait_ns / 1e6,
-        "complete_ms": (fetch.names_complete_ns or 0) / 1e6,
-        "document_ms": (fetch.document_first_byte_ns or 0) / 1e6,
+        "complete_ms": fetch.names_complete_ns / 1e6,
+        "document_ms": fetch.document_first_byte_ns / 1e6,
         "unneeded_count": float(fetch.unneeded_count),
         "refused_push_count": float(fetch.refused_push_count),
     }
@@ -121,11 +129,18 @@ def _set_congestion_control(path_pid: int, side: str, name: str) -> None:
     with subprocess.Popen(inside, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as standing:
         assert standing.stdout is not None
         standing.stdout.readline()
-        command = ["nsenter", "-t", str(standing.pid), "-n", "tee", "/proc/sys/net/ipv4/tcp_congestion_control"]
+        # Without root, the path has a user namespace of its own, and only its owner may change the setting.
+        user = ["-U", "--preserve-credentials"] if _is_in_other_user_namespace(standing.pid) else []
+        command = ["nsenter", "-t", str(standing.pid), *user, "-n", "tee", "/proc/sys/net/ipv4/tcp_congestion_control"]
         done = subprocess.run(command, input=name, text=True, capture_output=True, timeout=FETCH_TIMEOUT_S, check=False)
         standing.communicate("\n", FETCH_TIMEOUT_S)
     if done.returncode:
         raise ResolabError(f"could not set TCP's congestion control to {name}: {done.stderr.strip()}")
+
+
+def _is_in_other_user_namespace(pid: int) -> bool:
+    ours, theirs = (Path(f"/proc/{one}/ns/user").stat() for one in ("self", pid))
+    return ours.st_ino != theirs.st_ino
 
 
 TRIALS = StudyTrials(
@@ -146,7 +161,7 @@ TRIALS = StudyTrials(
         ),
         arms=ANNOUNCEMENTS,
         cases=tuple(CASES),
-        factors=("resolver_cache",),
+        factors=(),
         settings=AnnouncedSettings,
         closed_form="max(0, names known - document there), by round trips, server time and delay of names",
         predict_ms=_predict_ms,

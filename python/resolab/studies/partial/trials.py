@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from resolab.basics.errors import ResolabError
 from resolab.basics.protocols import cold_exchange_round_trips
 from resolab.basics.records import QueryPurpose, QueryRecord, TrialFlag
 from resolab.lab import engine
@@ -101,11 +102,14 @@ def sum_up(
     queries: Sequence[QueryRecord], condition: Condition, rtt_ms: float, settings: PartialSettings
 ) -> StudyResult:
     """Compute the values of a trial from its queries."""
-    limit_ms = QUERY_TIMEOUT_S * 1e3
+    # One query at its limit lifts the mean of all at least so far; the last answer even more.
+    limit_ms = QUERY_TIMEOUT_S * 1e3 / len(queries)
     failed = next((one for one in queries if one.failure is not None), None)
     if failed is not None:
         return StudyResult({}, limit_ms, queries, failed.failure, failed.failure_detail)
-    times_ms = sorted((one.query_response_time_ns or 0) / 1e6 for one in queries)
+    times_ms = sorted(one.query_response_time_ns / 1e6 for one in queries if one.query_response_time_ns is not None)
+    if len(times_ms) < len(queries):
+        raise ResolabError("a query ended without a failure and without a response time")
     delays_ms = find_delays_ms(condition, settings)
     predicted_ms = predict_answers_ms(condition, rtt_ms, settings)
     values = {

@@ -1,7 +1,10 @@
 """Announced names: the closed form, the edge's documents of each case, the values of a fetch, and the section."""
 
+import asyncio
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -13,6 +16,7 @@ from resolab.plan.corpus import PROJECT_ROOT
 from resolab.store.study_values import StudyValuesRow
 from resolab.studies.announced import edge_tables, model, sections, trials
 from resolab.studies.announced.model import SEPARATE, SHARED, DocumentCase
+from resolab.trials.study.study_trials import StudyTrial
 
 MS = 1_000_000
 RTT_MS = 90.0
@@ -101,6 +105,37 @@ def test_a_fetch_has_its_wait_and_a_failed_fetch_none() -> None:
     assert (values["wait_ms"], values["complete_ms"], values["document_ms"]) == (90.0, 140.0, 50.0)
     failed = trials.sum_up(msgspec.structs.replace(FETCH, failure=Failure.QUERY_TIMEOUT))
     assert (failed.values, failed.failure, failed.limit_ms) == ({}, Failure.QUERY_TIMEOUT, 20_000.0)
+    unanswered = trials.sum_up(msgspec.structs.replace(FETCH, name_wait_ns=None, names_complete_ns=None))
+    assert (unanswered.values, unanswered.failure) == ({}, Failure.OTHER)
+    assert unanswered.failure_detail == "a name of the document has no answer"
+
+
+def test_the_client_has_the_recorded_limit_and_the_congestion_control_is_set_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[list[str]] = []
+    keys: list[object] = []
+    settings: list[tuple[str, str]] = []
+
+    async def run_client(pid: int, arguments: list[str], limit_s: float, *, key_log_file: object) -> list[object]:
+        started.append(arguments)
+        keys.append(key_log_file)
+        return [FETCH]
+
+    monkeypatch.setattr(trials.engine, "run_client", run_client)
+    monkeypatch.setattr(trials, "_set_congestion_control", lambda pid, side, name: settings.append((side, name)))
+
+    class RunningPath:
+        ready = SimpleNamespace(pid=1)
+
+    lab = SimpleNamespace(path=RunningPath(), ca_file="ca.pem", keeper=SimpleNamespace(key_log_file="keys"))
+    for condition in PLAN.conditions()[:2]:
+        trial = StudyTrial(cast("Any", lab), PLAN, condition, PLAN.study and PLAN.study.settings, 1)
+        assert asyncio.run(trials.TRIALS.run(trial)).failure is None
+    assert settings == [("client", "reno"), ("server", "reno")]
+    assert keys == ["keys", "keys"]
+    for arguments in started:
+        assert arguments[arguments.index("--timeout-ms") + 1] == "20000"
 
 
 def test_a_wait_far_from_the_closed_form_is_told() -> None:

@@ -75,6 +75,8 @@ def test_another_handshake_is_flagged_and_a_failed_query_fails_the_trial() -> No
     assert trials.sum_up([query(1, COLD), query(1, WARM)], early).flags == [TrialFlag.DNS_HANDSHAKE_MISMATCH]
     failed = trials.sum_up([query(1, COLD), query(1, WARM, failure=Failure.QUERY_TIMEOUT)], DOT)
     assert (failed.values, failed.failure) == ({}, Failure.QUERY_TIMEOUT)
+    failed = trials.sum_up([query(1, COLD), *[query(1, WARM)] * 4, query(1, WARM, failure=Failure.QUERY_TIMEOUT)], DOT)
+    assert failed.limit_ms == pytest.approx(2_000)
 
 
 @pytest.mark.parametrize(("arm", "timeout"), [("kept_open", []), ("timeout_20_percent", ["--idle-timeout-ms", "20"])])
