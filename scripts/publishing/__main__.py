@@ -17,7 +17,7 @@ from resolab.basics.errors import ConfigurationError, ResolabError
 from resolab.report import make_report
 from resolab.report.sections.missing import AS_PUBLISHED
 from resolab.store.folder import FIGURES, PAGE, REPORT, TRIALS
-from resolab.store.published import write_published
+from resolab.store.published import shorten_places, write_published
 
 
 def main() -> int:
@@ -69,7 +69,8 @@ def publish(dataset: Path, folder: Path) -> None:
             hint = f"make the report anew: resolab report {dataset}"
             raise ConfigurationError(f"failed to publish {dataset}: {problem}; {hint}")
         keep_numbers(report / FIGURES, alike, fresh / FIGURES)
-        page = without_figures((report / PAGE).read_text("utf-8"), f"resolab report {folder}")
+        page = shorten_places((report / PAGE).read_text("utf-8"), dataset)
+        page = without_figures(page, f"resolab report {folder}")
         (fresh / AS_PUBLISHED).write_text(page, "utf-8")
         shutil.rmtree(folder, ignore_errors=True)
         fresh.rename(folder)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 
+from resolab.basics.installation import checkout
 from resolab.store.columns import TABLES, data_dictionary
 from resolab.store.dataset import open_dataset
 from resolab.store.files import escape_for_duckdb
@@ -36,10 +37,19 @@ def write_published(folder: Path, out: Path) -> None:
     for name in (MANIFEST, PLAN, CALIBRATION):
         if (folder / name).is_file():
             shutil.copyfile(folder / name, out / name)
+    manifest = (out / MANIFEST).read_text("utf-8")
+    (out / MANIFEST).write_text(shorten_places(manifest, folder), "utf-8")
     if (folder / MANIFESTS).is_dir():
         shutil.copytree(folder / MANIFESTS, out / MANIFESTS)
     (out / TABLES_FOLDER / "README.md").write_text(data_dictionary(tables), "utf-8")
     describe_published(out, tables)
+
+
+def shorten_places(text: str, folder: Path) -> str:
+    """Write paths below the checkout without the checkout's place, and the dataset's folder as its name."""
+    text = text.replace(str(folder.absolute()), folder.name)
+    root = checkout()
+    return text if root is None else text.replace(f"{root}/", "")
 
 
 def write_table(rows: duckdb.DuckDBPyRelation, file: Path) -> None:

@@ -9,10 +9,11 @@ from synthetic_dataset import PLAN_TEXT, make_dataset, make_plan
 
 from resolab.basics.errors import ConfigurationError
 from resolab.cli.main import main
+from resolab.plan.corpus import PROJECT_ROOT
 from resolab.report import make_report
 from resolab.store import build_tables, ensure_tables, export_tables, find_finished_trials, load_manifest, open_dataset
 from resolab.store.columns import TABLES
-from resolab.store.published import describe_published, write_published
+from resolab.store.published import describe_published, shorten_places, write_published
 from resolab.store.recorded import records_of_trials
 
 SMALL = (
@@ -225,3 +226,10 @@ def test_a_report_elsewhere_replaces_only_a_report(
     assert main(["report", str(whole), "-o", str(out)]) == 3
     assert "it holds something other than a report; give a new folder" in capsys.readouterr().err
     assert (out / "mine.txt").is_file()
+
+
+def test_a_published_manifest_names_no_place_of_its_machine(dataset: Path) -> None:
+    program = PROJECT_ROOT / ".setup" / "bin" / "coredns"
+    text = f'{{"path": "{program}", "command_line": ["--out", "{dataset.absolute()}"], "other": "/usr/sbin/unbound"}}'
+    told = json.loads(shorten_places(text, dataset))
+    assert told == {"path": ".setup/bin/coredns", "command_line": ["--out", dataset.name], "other": "/usr/sbin/unbound"}
