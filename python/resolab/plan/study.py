@@ -8,8 +8,6 @@ field `declaration`. The package is found by its name, since no room below the s
 """
 
 import importlib
-import importlib.util
-import pkgutil
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -91,9 +89,8 @@ class PlannedStudy:
 
 def list_studies() -> list[str]:
     """List the studies with trials of their own."""
-    folders = pkgutil.iter_modules(importlib.import_module(STUDIES).__path__)
-    names = sorted(one.name for one in folders if one.ispkg)
-    return [name for name in names if importlib.util.find_spec(f"{STUDIES}.{name}.{MODULE}") is not None]
+    found: list[str] = importlib.import_module(STUDIES).list_folders(MODULE)
+    return found
 
 
 def find_study(name: str) -> StudyDeclaration:

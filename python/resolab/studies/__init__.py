@@ -15,11 +15,16 @@ if TYPE_CHECKING:
     from resolab.report.sections.section import Section
 
 
+def list_folders(module: str) -> list[str]:
+    """List the studies with a module of this name, in the order of the studies' names."""
+    studies = sorted(one.name for one in pkgutil.iter_modules(__path__) if one.ispkg)
+    return [study for study in studies if find_spec(f"{__name__}.{study}.{module}") is not None]
+
+
 def find_values(module: str, name: str) -> list[Any]:
     """List a value of the studies' modules with a name, in the order of the studies' names."""
-    studies = sorted(one.name for one in pkgutil.iter_modules(__path__) if one.ispkg)
-    modules = [f"{__name__}.{study}.{module}" for study in studies]
-    return [getattr(importlib.import_module(one), name) for one in modules if find_spec(one) is not None]
+    folders = list_folders(module)
+    return [getattr(importlib.import_module(f"{__name__}.{study}.{module}"), name) for study in folders]
 
 
 def find_sections() -> "list[Section]":

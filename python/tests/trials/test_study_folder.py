@@ -1,6 +1,7 @@
 """A study that is no page load is one folder: plan, trials, resume, fleet, merge, comparison and report know no name of it."""
 
 import csv
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from rich.console import Console
 from study_world import PLAN, coins  # noqa: F401 - a fixture by its name
 
-from resolab.basics.errors import ConfigurationError
+from resolab.basics.errors import ConfigurationError, ResolabError
 from resolab.basics.records import StudyValueRecord, TrialRecord
 from resolab.campaign import manifests, provenance, resume_campaign, run_campaign
 from resolab.campaign.blocks.one_block import run_block
@@ -23,9 +24,10 @@ from resolab.plan import Corpus, Plan, parse_plan
 from resolab.report import build_report
 from resolab.store import ensure_tables, find_finished_trials, load_manifest, open_dataset
 from resolab.store.outcomes import Contribution, find_outcome
-from resolab.store.study_values import read_study_values
+from resolab.store.study_values import count_failed_trials, describe_failed_trials, read_study_values
 from resolab.store.trials import read_trial
-from resolab.trials.study.runner import StudyRunner
+from resolab.trials.study.runner import StudyRunner, list_values
+from resolab.trials.study.study_trials import StudyResult
 
 pytestmark = pytest.mark.usefixtures("coins", "programs_away")
 CLOCKS = {"monotonic_ns", "wall_time_unix_ns", "load_average_1min"}
@@ -118,12 +120,27 @@ def test_a_trial_leaves_its_values_and_a_failure_its_limit(tmp_path: Path) -> No
     with open_dataset(folder) as dataset:
         loads = dataset.measured_loads()
         failures = dataset.failures()
+        counts, values_of_conditions = count_failed_trials(dataset), read_study_values(dataset)
     assert len(loads) == 36
     failed = [one for one in loads if one.failure is not None]
     assert sum(one.count for one in failures) == len(failed)
+    assert counts == Counter(one.condition for one in failed)
+    assert sum(counts.values()) + sum(map(len, values_of_conditions.values())) == 36
     assert all(one.times_ms == {"coins.last": None, "coins.first": None} for one in failed)
     whole = next(one for one in loads if one.failure is None)
     assert set(whole.times_ms) == {"coins.last", "coins.first"}
+
+
+def test_a_success_without_a_declared_time_is_the_studys_fault() -> None:
+    with pytest.raises(ResolabError, match="without a failure and without first_ms"):
+        list_values(StudyResult({"last_ms": 1.0}, 9.0), ["last_ms", "first_ms"])
+
+
+def test_failed_trials_are_told_with_the_conditions_that_have_no_other() -> None:
+    assert describe_failed_trials({}, ["a"]) == ""
+    assert describe_failed_trials({"a": 1}, ["a"]) == " Failed, without times: 1 trial."
+    told = describe_failed_trials({"a": 1, "b": 6}, ["a"])
+    assert told.endswith("Failed, without times: 7 trials. Without a successful trial: b.")
 
 
 def test_a_block_has_one_seed_for_all_its_arms(tmp_path: Path) -> None:

@@ -16,10 +16,16 @@ from resolab.report.plots.save import Value
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Section, SectionContent
 from resolab.stats import Estimate, Sample, median, proportion
-from resolab.store.study_values import StudyValuesRow, read_study_values
+from resolab.store.study_values import (
+    StudyValuesRow,
+    count_failed_trials,
+    describe_failed_trials,
+    read_study_values,
+)
 from resolab.studies.partial.trials import ONE_MESSAGE, predict_answers_ms
 
 LIMIT_MS = 4.0
+LIMIT_PROFILES = ("4g",)
 """The limit of the first and the last answer of one message beyond the closed form, which knows no bytes."""
 
 
@@ -35,11 +41,16 @@ class AnswerFigures:
     """The answers coming, after the first, more than half a round trip later than their delays say; median."""
     late_trials: Estimate
     """The share of trials with an answer more than half a round trip beyond the closed form."""
+    failed_count: int = 0
 
     @property
     def is_judged(self) -> bool:
-        """Return True for one message: separate messages may wait for windows, absent from the closed form."""
-        return self.condition.study_arm == ONE_MESSAGE
+        """Return True for one message on a profile with a known limit.
+
+        Separate messages may wait for windows, absent from the closed form. Beyond holds bytes, which take longer on a
+        slower link.
+        """
+        return self.condition.study_arm == ONE_MESSAGE and self.condition.profile in LIMIT_PROFILES
 
     @property
     def is_near(self) -> bool:
@@ -48,7 +59,9 @@ class AnswerFigures:
         return all(one is not None and abs(one) <= LIMIT_MS for one in values)
 
 
-def compute_figures(plan: Plan, condition: Condition, trials: list[StudyValuesRow], rtt_ms: float) -> AnswerFigures:
+def compute_figures(
+    plan: Plan, condition: Condition, trials: list[StudyValuesRow], rtt_ms: float, failed_count: int = 0
+) -> AnswerFigures:
     """Compute the figures of a condition's trials."""
     assert plan.study is not None
     level = find_level(plan)
@@ -62,23 +75,25 @@ def compute_figures(plan: Plan, condition: Condition, trials: list[StudyValuesRo
         median(Sample.exact([one - expected_ms[-1] for one in last_ms]), level=level),
         behind.value or 0.0,
         proportion(late_count, len(trials), level=level),
+        failed_count,
     )
 
 
-def build_table(found: list[AnswerFigures]) -> NamedTable:
+def build_table(found: list[AnswerFigures], failures: str = "") -> NamedTable:
     """List the conditions with their answers beyond the closed form."""
     columns = (
-        "profile", "transport", "handshake", "case", "arm", "n", "first beyond closed form ms",
+        "profile", "transport", "handshake", "case", "arm", "n", "failed", "first beyond closed form ms",
         "last beyond closed form ms", f"within {LIMIT_MS:g} ms", "behind", "trials with a late answer %",
     )  # fmt: skip
-    table = Table(columns, [_words(one) for one in found], frozenset((0, 1, 2, 3, 4, 8)))
+    table = Table(columns, [_words(one) for one in found], frozenset((0, 1, 2, 3, 4, 9)))
     judged = [one for one in found if one.is_judged]
     note = (
         "Medians with intervals; closed form of an answer: k x RTT + the name's delay. Beyond holds the bytes and the "
         "client's own work. Behind: answers coming, after the first, more than half a round trip later than their "
         "delays say (median). Late: more than half a round trip beyond the closed form, after a lost packet or a full "
-        f"window. In one message, {sum(one.is_near for one in judged)} of {len(judged)} conditions have both answers "
-        f"within {LIMIT_MS:g} ms; separate messages are not judged, as their answers may exceed a first window."
+        f"window. In one message over {' and '.join(LIMIT_PROFILES)}, {sum(one.is_near for one in judged)} of "
+        f"{len(judged)} conditions have both answers within {LIMIT_MS:g} ms; separate messages are not judged, as "
+        f"their answers may exceed a first window.{failures}"
     )
     return NamedTable("partial", "Answers beside the closed form", table, [_numbers(one) for one in found], note)
 
@@ -92,6 +107,7 @@ def _words(one: AnswerFigures) -> tuple[str, ...]:
         str(condition.study_case),
         str(condition.study_arm),
         str(one.first_beyond_ms.n),
+        str(one.failed_count),
         both_text(one.first_beyond_ms, 2, signed=True),
         both_text(one.last_beyond_ms, 2, signed=True),
         ("yes" if one.is_near else "no") if one.is_judged else "",
@@ -104,6 +120,7 @@ def _numbers(one: AnswerFigures) -> dict[str, Value]:
     return {
         "condition": one.condition.id,
         "trials_count": one.first_beyond_ms.n,
+        "failed_count": one.failed_count,
         "first_beyond_ms": one.first_beyond_ms.value,
         "last_beyond_ms": one.last_beyond_ms.value,
         "behind_count": one.behind_count,
@@ -115,12 +132,19 @@ def _numbers(one: AnswerFigures) -> dict[str, Value]:
 
 def _build(reading: Reading) -> SectionContent:
     plan, rtt_ms, values = reading.plan, reading.findings.oracle.rtt_ms, read_study_values(reading.dataset)
+    failed = count_failed_trials(reading.dataset)
     found = [
-        compute_figures(plan, condition, trials, rtt_ms[condition.profile] + condition.resolver_extra_rtt_ms)
+        compute_figures(
+            plan,
+            condition,
+            trials,
+            rtt_ms[condition.profile] + condition.resolver_extra_rtt_ms,
+            failed.get(condition.id, 0),
+        )
         for condition in plan.conditions()
         if (trials := values.get(condition.id))
     ]
-    return SectionContent([build_table(found)] if found else [])
+    return SectionContent([build_table(found, describe_failed_trials(failed, values))] if found else [])
 
 
 SECTION = Section(

@@ -16,11 +16,17 @@ from resolab.report.plots.save import Value
 from resolab.report.sections.reading import Reading
 from resolab.report.sections.section import Section, SectionContent
 from resolab.stats import Estimate, Sample, median, proportion
-from resolab.store.study_values import StudyValuesRow, read_study_values
+from resolab.store.study_values import (
+    StudyValuesRow,
+    count_failed_trials,
+    describe_failed_trials,
+    read_study_values,
+)
 from resolab.studies.redial.model import mean_response_ms, queries_to_amortise
 from resolab.studies.redial.trials import count_cold_round_trips, expect_redialed_share
 
 LIMIT_MS = 3.0
+LIMIT_PROFILES = ("4g", "fiber")
 """The limit of a mean beyond the closed form, which knows no bytes."""
 MARGINS = (0.5, 0.1, 0.05)
 """The margins of an amortised set-up, as shares of a round trip."""
@@ -36,6 +42,12 @@ class RedialFigures:
     expected_share: float
     beyond_ms: Estimate
     """The mean of a trial's queries less the closed form with the trial's own number of redials."""
+    failed_count: int = 0
+
+    @property
+    def is_judged(self) -> bool:
+        """Return True for a profile with a known limit: beyond holds bytes, which take longer on a slower link."""
+        return self.condition.profile in LIMIT_PROFILES
 
     @property
     def holds_share(self) -> bool:
@@ -49,7 +61,9 @@ class RedialFigures:
         return self.beyond_ms.value is not None and abs(self.beyond_ms.value) <= LIMIT_MS
 
 
-def compute_figures(plan: Plan, condition: Condition, trials: list[StudyValuesRow], rtt_ms: float) -> RedialFigures:
+def compute_figures(
+    plan: Plan, condition: Condition, trials: list[StudyValuesRow], rtt_ms: float, failed_count: int = 0
+) -> RedialFigures:
     """Compute the figures of a condition's trials."""
     assert plan.study is not None
     round_trips = count_cold_round_trips(condition)
@@ -64,23 +78,26 @@ def compute_figures(plan: Plan, condition: Condition, trials: list[StudyValuesRo
         proportion(redialed_count, queries_count, level=find_level(plan)),
         expect_redialed_share(condition, plan.study.settings),
         median(Sample.exact(beyond_ms), level=find_level(plan)),
+        failed_count,
     )
 
 
-def build_table(found: list[RedialFigures]) -> NamedTable:
+def build_table(found: list[RedialFigures], failures: str = "") -> NamedTable:
     """List the conditions with their shares and times beyond the closed form."""
     columns = (
-        "profile", "transport", "handshake", "arm", "redialed %", "by closed form %", "in interval",
+        "profile", "transport", "handshake", "arm", "n", "failed", "redialed %", "by closed form %", "in interval",
         "mean beyond closed form ms", f"within {LIMIT_MS:g} ms",
     )  # fmt: skip
-    table = Table(columns, [_words(one) for one in found], frozenset((0, 1, 2, 3, 6, 8)))
+    table = Table(columns, [_words(one) for one in found], frozenset((0, 1, 2, 3, 8, 10)))
+    judged = [one for one in found if one.is_judged]
     note = (
         "Redialed: share of the queries after the first with a closed connection, with Wilson's interval; closed form "
         "exp(-timeout / gap). Mean beyond closed form: median over trials of the mean response time less "
         "RTT x (1 + (k - 1) x redialed), with the trial's own share; it holds bytes and the client's own work. "
         f"The interval of the share holds the closed form in {sum(one.holds_share for one in found)} of {len(found)} "
-        f"conditions; {sum(one.is_near for one in found)} of {len(found)} means are within {LIMIT_MS:g} ms. Conditions "
-        "of a block have the same gaps, so their shares are not independent."
+        f"conditions; {sum(one.is_near for one in judged)} of {len(judged)} means are within {LIMIT_MS:g} ms (judged "
+        f"on {' and '.join(LIMIT_PROFILES)}). Conditions of a block have the same gaps, so their shares are not "
+        f"independent.{failures}"
     )
     return NamedTable("redials", "Redials beside the closed form", table, [_numbers(one) for one in found], note)
 
@@ -92,11 +109,13 @@ def _words(one: RedialFigures) -> tuple[str, ...]:
         transport_label(condition.dns_transport),
         str(condition.requested_dns_handshake_mode) if has_handshake(condition.dns_transport) else "",
         str(condition.study_arm),
+        str(one.beyond_ms.n),
+        str(one.failed_count),
         f"{estimate_text(share, scale=100)} {interval_text(share, scale=100)}",
         number_text(100 * one.expected_share),
         "yes" if one.holds_share else "no",
         both_text(one.beyond_ms, 2, signed=True),
-        "yes" if one.is_near else "no",
+        ("yes" if one.is_near else "no") if one.is_judged else "",
     )
 
 
@@ -104,6 +123,8 @@ def _numbers(one: RedialFigures) -> dict[str, Value]:
     share, beyond_ms = one.redialed, one.beyond_ms
     return {
         "condition": one.condition.id,
+        "trials_count": beyond_ms.n,
+        "failed_count": one.failed_count,
         "redialed_ratio": share.value,
         "ci_low_ratio": share.ci_low,
         "ci_high_ratio": share.ci_high,
@@ -134,12 +155,21 @@ def build_amortisation_table() -> Table:
 
 def _build(reading: Reading) -> SectionContent:
     plan, rtt_ms, values = reading.plan, reading.findings.oracle.rtt_ms, read_study_values(reading.dataset)
+    failed = count_failed_trials(reading.dataset)
     found = [
-        compute_figures(plan, condition, trials, rtt_ms[condition.profile] + condition.resolver_extra_rtt_ms)
+        compute_figures(
+            plan,
+            condition,
+            trials,
+            rtt_ms[condition.profile] + condition.resolver_extra_rtt_ms,
+            failed.get(condition.id, 0),
+        )
         for condition in plan.conditions()
         if (trials := values.get(condition.id))
     ]
-    return SectionContent([build_table(found), build_amortisation_table()] if found else [])
+    return SectionContent(
+        [build_table(found, describe_failed_trials(failed, values)), build_amortisation_table()] if found else []
+    )
 
 
 SECTION = Section(

@@ -6,6 +6,7 @@ and edge (`lab`), or the work of a study (its folder in `studies`).
 
 from functools import partial
 
+from resolab.basics.errors import ResolabError
 from resolab.basics.records import Record, StudyValueRecord, TrialFlag
 from resolab.lab.artifacts import NOTHING_KEPT, KeptFolders
 from resolab.plan import Condition, Corpus, Plan, stream_seed
@@ -34,7 +35,10 @@ class StudyRunner(ClientRunner):
 
 
 def list_values(result: StudyResult, times: list[str]) -> list[Record]:
-    """Return a trial's values as records: all declared times, present or not, and the values beside."""
+    """Return a trial's values as records: all declared times, null after a failure, and the values beside."""
+    missing = [name for name in times if name not in result.values]
+    if missing and result.failure is None:
+        raise ResolabError(f"a trial of the study ended without a failure and without {', '.join(missing)}")
     names = [*times, *(name for name in result.values if name not in times)]
     return [
         StudyValueRecord(

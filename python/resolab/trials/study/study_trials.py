@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from resolab.basics.records import Failure, Record, TrialFlag
-from resolab.lab import layout
 from resolab.lab.engine import ResolverTarget
 from resolab.lab.lab import Lab, add_no_tables
 from resolab.plan import Condition, Plan
@@ -30,7 +29,7 @@ class StudyTrial:
     @property
     def resolver(self) -> ResolverTarget:
         """Return the lab's resolver over the condition's transport."""
-        return layout.resolver(self.condition.dns_transport, self.lab.ca_file, self.plan.key_exchange.client)
+        return self.lab.build_resolver(self.condition, self.condition.dns_transport)
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,3 +150,16 @@ def test_a_wait_far_from_the_closed_form_is_told() -> None:
     assert [one.condition.id for one in found if not one.is_near] == ["4g.doh.early_hints.separate_150_0"]
     assert "27 of 28 waits are within" in sections.build_table(found, 8).note
     assert "exceed a first window" in sections.build_table(found, 20).note
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("names_count = 8", "names_count = 20"), ("names_count = 8", 'names_count = 8\ncongestion_control = "bbr"')],
+)
+def test_what_the_closed_form_lacks_is_not_judged(old: str, new: str) -> None:
+    plan = parse_plan(FILE.read_text("utf-8").replace(old, new), "announced.toml", Corpus.from_project())
+    condition = plan.conditions()[0]
+    row = StudyValuesRow(trial_id="t", block=0, condition=condition.id, values={"wait_ms": 900.0, "document_ms": 1.0})
+    found = sections.compute_figures(plan, condition, [row] * 6, RTT_MS)
+    assert not found.is_judged
+    assert sections.build_table([found], 8).table.rows[0][-1] == ""

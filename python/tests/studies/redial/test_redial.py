@@ -118,6 +118,18 @@ def test_a_mean_far_from_the_closed_form_of_its_own_redials_is_told(more_ms: flo
     assert ("1 of 1 means are within" in sections.build_table([found]).note) is is_near
 
 
+def test_a_profile_without_a_known_limit_is_not_judged() -> None:
+    row = StudyValuesRow(
+        trial_id="b000-t000", block=0, condition=DOT.id,
+        values={"mean_ms": 500.0, "redialed_count": 10.0, "queries_count": 20.0},
+    )  # fmt: skip
+    found = sections.compute_figures(PLAN, replace(DOT, profile="dsl"), [row] * 8, RTT_MS, failed_count=3)
+    table = sections.build_table([found], " Failed, without times: 3 trials.")
+    assert (table.table.rows[0][4:6], table.table.rows[0][-1]) == (("8", "3"), "")
+    assert "0 of 0 means are within" in table.note
+    assert table.note.endswith("Failed, without times: 3 trials.")
+
+
 def test_amortisation_does_not_depend_on_the_network() -> None:
     rows = sections.build_amortisation_table().rows
     assert [(one[0], *one[2:]) for one in rows] == [
