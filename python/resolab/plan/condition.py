@@ -36,7 +36,6 @@ from resolab.plan.software.settings import EDGE
 EVERY_KIND = frozenset(TrialKind)
 _EXCHANGE = frozenset({TrialKind.EXCHANGE})
 _STUDY = frozenset({TrialKind.STUDY})
-_EXCHANGE_OR_STUDY = _EXCHANGE | _STUDY
 _LOAD_OR_FETCH = frozenset({TrialKind.PAGE_LOAD, TrialKind.FETCH})
 _ALL_BUT_STUDY = EVERY_KIND - _STUDY
 _ALL_BUT_FETCH = EVERY_KIND - {TrialKind.FETCH}
@@ -209,7 +208,7 @@ class Condition:
     """Share of a page's names missing from the resolver's cache, drawn name by name for each block."""
     idle_gap_ms: Annotated[int, FactorOptions(bounds=(0, 600_000), applies=_keeps_connection, kinds=_EXCHANGE)] = 0
     """The pause between the warm-up's query and the measured query over the same connection, in ms."""
-    names_count: Annotated[int, FactorOptions(bounds=(1, 64), kinds=_EXCHANGE_OR_STUDY)] = 1
+    names_count: Annotated[int, FactorOptions(bounds=(1, 64), kinds=_EXCHANGE)] = 1
     """The number of names queried at the same time."""
     question_packing: Annotated[
         QuestionPacking,

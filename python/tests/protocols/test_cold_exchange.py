@@ -106,6 +106,9 @@ def test_a_server_flight_beyond_the_window_takes_a_further_round_trip() -> None:
     small_hello = replace(QUIC["full"], client_hello_packets_count=1, server_flight_packets_count=4)
     assert len(flights("doq", "full", small_hello)) == len(flights("doq", "full")) + 2
     assert len(flights("doq", "full", replace(small_hello, server_flight_packets_count=3))) == 4
+    # The client's acknowledgement between the windows is TCP's or QUIC's own.
+    assert [packet.ip_bytes for packet in flights("dot", "full", large)[4]] == [52]
+    assert [packet.ip_bytes for packet in flights("doq", "full", small_hello)[2]] == [76]
 
 
 def test_a_handshake_without_recorded_sizes_has_no_form() -> None:

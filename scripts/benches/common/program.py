@@ -1,6 +1,6 @@
 """A benchmark with parts as a program: run the selected parts, one after another, and print one result.
 
-For: `scripts/bench dns` and `edge`. Not for: their options and their parts' measurements.
+For: every `scripts/bench NAME` with parts. Not for: their options and their parts' measurements.
 """
 
 import argparse

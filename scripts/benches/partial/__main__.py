@@ -21,7 +21,6 @@ PARTS = {"bytes": sizes}
 def main() -> int:
     """Measure and print the result."""
     options = _options()
-    rounds_count = options.rounds or (5 if options.quick else 20)
 
     def bench(scratch: Path, progress: Progress) -> PartialResponseBench:
         return PartialResponseBench(
@@ -31,7 +30,6 @@ def main() -> int:
             options.transports,
             options.names,
             options.delay_ms,
-            rounds_count,
         )
 
     return program.run(PROGRAM, PARTS, options, bench, {})
@@ -39,7 +37,6 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = program.parser(PROGRAM, __doc__, PARTS)
-    parser.add_argument("--rounds", type=int, metavar="N", help="of each cell (default: 20; quick: 5)")
     parser.add_argument("--profile", default="4g")
     parser.add_argument("--transports", nargs="+", default=TRANSPORTS, choices=TRANSPORTS)
     parser.add_argument("--names", type=int, default=20, metavar="N", help="asked at once (default: 20)")

@@ -20,6 +20,7 @@ from resolab.basics.protocols import cold_exchange_round_trips
 from resolab.basics.records import DnsTransport
 
 ARMS = ("one message", "one by one")
+HANDSHAKES = ("full", "zero_rtt")
 DISSECTION_S = 3.0
 """The approximate time for dissecting a turn's packets."""
 UDP_HEADERS_BYTES = 20 + 8
@@ -36,7 +37,6 @@ class PartialResponseBench:
     transports: Sequence[str]
     names_count: int
     delay_ms: float
-    rounds_count: int
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,11 @@ def estimate_s(bench: PartialResponseBench) -> float:
 
 def _list_cells(bench: PartialResponseBench) -> list[tuple[str, str]]:
     """List each transport with each handshake."""
-    return [(one, handshake) for handshake, some in cells(bench.transports).items() for one in some]
-
-
-def _rounds_count(bench: PartialResponseBench) -> int:
-    return min(bench.rounds_count, TURN_COUNT)
+    return [(one, handshake) for handshake, some in cells(bench.transports, HANDSHAKES).items() for one in some]
 
 
 def _cell_s(bench: PartialResponseBench, transport: str, handshake: str) -> float:
-    count = _rounds_count(bench)
+    count = TURN_COUNT
     round_ms = cold_exchange_round_trips(transport, handshake) * rates(bench.profile).rtt_ms + pause_ms(bench.profile)
     return 2 * (count * round_ms / 1e3 + testbed.estimate_closing_s(bench.profile, count) + DISSECTION_S)
 
@@ -79,11 +75,11 @@ async def _measure(bench: PartialResponseBench) -> list[TransportCell]:
     found = []
     delays_ms = [*[0.0] * (bench.names_count - 1), bench.delay_ms]
     async with testbed.run_bed(bench.profile, delays_ms, bench.scratch) as bed:
-        for handshake, transports in cells(bench.transports).items():
+        for handshake, transports in cells(bench.transports, HANDSHAKES).items():
             async with bed.edge(handshake):
                 for transport in transports:
                     bench.progress.step(f"{transport}, {handshake}", _cell_s(bench, transport, handshake))
-                    arms = await bed.ask(transport, handshake, _rounds_count(bench))
+                    arms = await bed.ask(transport, handshake, TURN_COUNT)
                     found.append(TransportCell(transport, handshake, *arms))
     return found
 

@@ -1,6 +1,6 @@
 """A path with the edge behind the path, and our client querying many names at once, in turns of two arms.
 
-For: running, and each exchange with its packets. Not for: the expected packets (`closed_form`).
+For: running, and each exchange with its packets. Not for: the expected bytes (`expected_bytes`).
 """
 
 import asyncio

@@ -204,10 +204,15 @@ def _quic_flights(
     limit = min(INITIAL_WINDOW_PACKETS, AMPLIFICATION_LIMIT * len(hello))
     if early:
         response = (Packet(own.server_frames), Packet(own.early_response + sizes.response_bytes))
-        return [hello, *_within_window((*server_flight, *response), limit)]
+        return [hello, *_within_window((*server_flight, *response), limit, _QUIC_ACK)]
     finished = Packet(_PADDED, _QUIC_AFTER_FINISHED + (_TICKET_FRAME if resumed else 0))
     query = (finished, Packet(_QUIC_CLIENT_FRAMES, _QUIC_FRAMES_ACK), Packet(own.query + sizes.query_bytes))
-    return [hello, *_within_window(server_flight, limit), query, (Packet(own.response + sizes.response_bytes),)]
+    return [
+        hello,
+        *_within_window(server_flight, limit, _QUIC_ACK),
+        query,
+        (Packet(own.response + sizes.response_bytes),),
+    ]
 
 
 def _datagrams(count: int, reply_bytes: int) -> Flight:
@@ -215,9 +220,11 @@ def _datagrams(count: int, reply_bytes: int) -> Flight:
     return (*(Packet(_PADDED, reply_bytes) for _ in range(count - 1)), Packet(_PADDED))
 
 
-def _within_window(flight: Flight, window: int = INITIAL_WINDOW_PACKETS) -> Iterator[Flight]:
+def _within_window(
+    flight: Flight, window: int = INITIAL_WINDOW_PACKETS, acknowledgement_bytes: int = _TCP
+) -> Iterator[Flight]:
     """Cut a flight at the initial window; the rest waits for an acknowledgement, a further round trip."""
     for start in range(0, len(flight), window):
         if start:
-            yield (Packet(_TCP),)
+            yield (Packet(acknowledgement_bytes),)
         yield flight[start : start + window]

@@ -23,7 +23,7 @@ from resolab.browser.settings import BrowserSettings, H3Discovery, NameResolutio
 from resolab.browser.trial import Stopwatch, check_warmup, compute_time_beyond_load_ms
 
 EVERYTHING = ClearedState(tickets=True)
-"""The only state the shell can forget after a warm-up: all of it."""
+"""The state that a headless shell forgets between loads. It cannot forget a part, and keep the rest."""
 
 
 class HeadlessShell(Chromium):

@@ -26,6 +26,7 @@ from resolab.basics.records import (
     TrialKind,
 )
 from resolab.plan import Condition, Plan
+from resolab.plan.software.settings import EDGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +103,15 @@ class Oracle:
         return sum(wire_time_ms(count, rate_bps) for count, rate_bps in ways if rate_bps)
 
     def _exchange_bytes_ms(self, condition: Condition, link: LinkProfile) -> float | None:
-        """Return an exchange's closed form without its round trips; `None` for an exchange without recorded sizes."""
+        """Return an exchange's closed form without its round trips.
+
+        `None` for an exchange without recorded sizes, or with own software: its flights are not the edge's.
+        """
         sizes, mode = self.exchange_sizes.get(condition.id), condition.requested_dns_handshake_mode
         flights = None if sizes is None else cold_exchange_flights(condition.dns_transport, mode, sizes)
         if flights is None or condition.dns_connection_state is not ConnectionState.COLD:
+            return None
+        if condition.resolver_software != EDGE:
             return None
         extra_ms = condition.resolver_extra_rtt_ms
         rtt_ms = self.rtt_ms[condition.profile] + extra_ms

@@ -22,8 +22,8 @@ _NOTE = (
 
 
 _NOTE_OF_OUR_CLIENT = (
-    "Further times of the same trials, by our own client, with the same statistics as the main outcome. A trial that "
-    "failed is at least its limit in each of them."
+    "Further times of the same trials, by our own client, with the same statistics as the main outcome. After a failed "
+    "trial, each of these times counts as at least the trial's limit."
 )
 
 

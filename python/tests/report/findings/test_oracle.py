@@ -81,6 +81,9 @@ def test_exchanges_have_bytes_by_their_recorded_sizes() -> None:
     assert known.predict_extra_time(far, full).bytes_ms == pytest.approx(0)
     warm = replace(full, dns_connection_state=ConnectionState.WARM)
     assert oracle.predict_extra_time(warm, full).bytes_ms is None
+    # The flights of another maker's resolver are not the edge's.
+    own = replace(full, resolver_software="unbound")
+    assert Oracle(plan, oracle.rtt_ms, links, sizes | {own.id: sizes[full.id]})._bytes_ms(own) is None
 
 
 @pytest.fixture(scope="module")
