@@ -4,13 +4,14 @@ For: text accepted by `load`. Not for: choosing levels.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from resolab.basics.protocols import transport_label
 from resolab.basics.records import DnsTransport, ResolverPath, TrialKind
 from resolab.basics.toml_text import value_text
 from resolab.plan.corpus import Corpus
+from resolab.plan.expectation import ExpectationKind
 from resolab.plan.factors import FACTORS, NUMBERS, OPTIONAL_FACTORS, list_allowed_words
 from resolab.plan.load import parse_plan
 from resolab.plan.pages.certificate_check import BY_CERTIFICATE
@@ -29,6 +30,20 @@ _NEVER_COMPARED = ("page", "profile", "browser", "resolver_path")
 """Their levels are compared within themselves."""
 
 
+SLOW_MS, SLOW_PERCENT = 1_000, 5
+"""The check beside each check of times: a median does not see some slow trials."""
+BLOCKS_TO_A_VERDICT = 150
+"""The most blocks of a plan with an expectation, unless its author names a number; the run ends when decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class SoftwareDraft:
+    """A resolver of the user: a template, and a program in place of the template's own."""
+
+    template: str
+    program: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class PlanDraft:
     """The content of a plan to be written."""
@@ -42,13 +57,19 @@ class PlanDraft:
     paths: Mapping[str, Sequence[str]]
     """The browser's path to each transport, where different from the usual path."""
     kind: TrialKind = TrialKind.PAGE_LOAD
+    software: Mapping[str, SoftwareDraft] = field(default_factory=dict)
+    margins_ms: Mapping[ExpectationKind, float] = field(default_factory=dict)
+    """The margin of each expectation to write, about times."""
 
 
 def plan_text(draft: PlanDraft, base: Path) -> str:
     """Write the plan; an impossible plan raises ConfigurationError, as in reading."""
     corpus, source = Corpus.from_project(), f"{draft.name}.toml"
     baseline = [one for one in ("dns_transport", "requested_handshake_mode") if one in draft.levels]
-    if all(len(draft.levels[factor]) == 1 for factor in baseline):
+    if len(draft.levels.get("resolver_software", ())) > 1:
+        # Builds are compared over each transport, and transports are not compared with each other.
+        baseline = ["resolver_software"]
+    elif all(len(draft.levels[factor]) == 1 for factor in baseline):
         # The question is what something else changes: alone these two would compare nothing.
         baseline += [one for one, words in draft.levels.items() if len(words) > 1 and one not in _NEVER_COMPARED]
     first = parse_plan(_text(draft, baseline, []), source, None, base=base)
@@ -78,11 +99,12 @@ def _text(
         *_pages(draft.levels.get("connection_sharing", ())),
         "",
         *_paths(paths if draft.kind is TrialKind.PAGE_LOAD else {}),
+        *_software(draft.software),
         "# Every other condition is compared with the one that has these levels and is alike in everything else.",
         "[baseline]",
         *(f"{factor} = {_level(factor, draft.levels[factor][0])}" for factor in baseline),
     ]
-    lines += ["", *_settings(draft.levels)]
+    lines += ["", *_settings(draft.levels), *_expectations(draft, baseline)]
     for levels, reason in exclusions:
         lines += ["", f"# {reason[0].upper()}{reason[1:]}.", "[[exclude]]"]
         lines += [f"{factor} = {_list(factor, words)}" for factor, words in levels.items()]
@@ -99,6 +121,40 @@ def _settings(levels: Mapping[str, Sequence[str]]) -> list[str]:
         delay_ms = f"{ResolverSettings().miss_delay_ms:g}"
         lines += ["", "[resolver]", f"miss_delay_ms = {delay_ms}  # what an answer missing from the cache takes longer"]
     return lines
+
+
+def _software(software: Mapping[str, SoftwareDraft]) -> list[str]:
+    lines = []
+    for name, one in software.items():
+        lines += [f"[software.{name}]", f"template = {value_text(one.template)}"]
+        lines += ['# program = "./build/NAME"  # another build, relative to this file']
+        if one.program is not None:
+            lines[-1] = f"program = {value_text(one.program)}"
+        lines += [""]
+    return lines
+
+
+def _expectations(draft: PlanDraft, baseline: Sequence[str]) -> list[str]:
+    """Write each expectation about times, a check of the tail and one of failures, and the rule that ends the run."""
+    varying = [factor for factor in baseline if len(draft.levels.get(factor, ())) > 1]
+    if not draft.margins_ms or not varying:
+        return []
+    first, *others = draft.levels[varying[0]]
+    arms = [
+        f"treatment = {{ {varying[0]} = {_list(varying[0], others)} }}",
+        f"baseline = {{ {varying[0]} = {_level(varying[0], first)} }}",
+    ]
+    # A first byte shows a resolver's delay with a quarter of the load's noise.
+    outcome = ['outcome = "response_start"'] if draft.kind is TrialKind.PAGE_LOAD else []
+    lines = ["", "# `resolab run --check` gives verdicts; guide: docs/guides/checks.md."]
+    for kind, margin_ms in draft.margins_ms.items():
+        name = str(kind).replace("_", " ")
+        lines += ["[[expect]]", f"name = {value_text(name)}", f"kind = {value_text(str(kind))}", *outcome]
+        lines += [f"margin_ms = {margin_ms:g}", *arms, ""]
+    lines += ["# A median does not see that some trials are slow.", "[[expect]]", 'name = "no tail"']
+    lines += ['kind = "slow_share_at_most"', f"percent = {SLOW_PERCENT}", f"slow_ms = {SLOW_MS}", *arms, ""]
+    lines += ["[[expect]]", 'name = "nothing fails"', 'kind = "failures_at_most"', "count = 0", *arms, ""]
+    return [*lines, "# The run ends when every expectation has a verdict.", "[stop]", 'rule = "expectations"']
 
 
 def _paths(paths: Mapping[str, Sequence[str]]) -> list[str]:

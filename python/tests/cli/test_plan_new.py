@@ -130,3 +130,51 @@ def test_questions_with_any_letters_are_kept(tmp_path: Path) -> None:
     assert new(tmp_path, "--question", question).question == question
     # As people write it, not in JSON's escapes.
     assert r'"Is \"quick\" \\ ähnlich?"' in (tmp_path / "my-plan.toml").read_text("utf-8")
+
+
+def test_builds_of_a_resolver_are_compared_over_each_transport_until_a_verdict(tmp_path: Path) -> None:
+    plan = new(
+        tmp_path, "--kind", "exchange", "--profile", "fiber,4g", "--dns-transport", "doudp,dot",
+        "--software", "release=unbound", "--software", "mine=unbound:./build/unbound", "--not-slower-than", "2",
+    )  # fmt: skip
+    assert {name: one.template for name, one in plan.software.items()} == {"release": "unbound", "mine": "unbound"}
+    assert plan.software["mine"].command[0] == str(tmp_path / "build" / "unbound")
+    (times, tail, failures) = plan.expectations
+    assert (times.margin_ms, tail.share_percent, failures.failures_count) == (2.0, 5.0, 0)
+    compared = {
+        (
+            pair.treatment.dns_transport,
+            pair.treatment.profile,
+            pair.treatment.resolver_software,
+            pair.baseline.resolver_software,
+        )
+        for pair in times.list_comparisons(plan.conditions(), plan.find_with_levels)
+    }
+    assert compared == {(way, link, "mine", "release") for way in ("doudp", "dot") for link in ("fiber", "4g")}
+    assert plan.stop is not None
+    assert plan.blocks == 150
+
+
+def test_a_margin_without_software_is_about_transports(tmp_path: Path) -> None:
+    plan = new(tmp_path, "--equivalent-within", "10", "--blocks", "40")
+    assert plan.blocks == 40
+    assert [str(one.kind) for one in plan.expectations] == [
+        "equivalent_within",
+        "slow_share_at_most",
+        "failures_at_most",
+    ]
+    assert plan.expectations[0].outcome == "response_start"
+
+
+def test_one_build_is_compared_with_the_lab_and_wrong_words_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = new(tmp_path, "--dns-transport", "doh", "--software", "mine=bind")
+    assert plan.find_baseline(plan.conditions()[-1]).resolver_software == "edge"
+    other = str(tmp_path / "other.toml")
+    assert main(["plan", "new", other, "--software", "a=bind", "--software", "a=unbound"]) == 2
+    assert main(["plan", "new", other, "--software", "a=nonsense"]) == 3
+    assert "unknown level 'nonsense'; allowed: unbound" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["plan", "new", other, "--software", "a"])
+    assert not (tmp_path / "other.toml").exists()

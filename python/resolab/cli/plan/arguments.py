@@ -102,7 +102,18 @@ def _add_new(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     new.add_argument("file", type=Path, help="the plan's file, whose name is the plan's")
     new.add_argument("--question", help="what it asks (default: made of the levels)")
     new.add_argument("--seed", type=int, default=1, help="seed of every random choice (default: %(default)d)")
-    new.add_argument("--blocks", type=int, default=8, help="how often every condition runs (default: %(default)d)")
+    new.add_argument(
+        "--blocks", type=int, help="how often every condition runs (default: 8; with a margin at most 150)"
+    )
+    new.add_argument(
+        "--software", action="append", default=[], type=_software, metavar="NAME=TEMPLATE[:PROGRAM]",
+        help="write [software.NAME], a resolver of your own, and compare it with the first of these; repeat",
+    )  # fmt: skip
+    for kind in ("not_slower_than", "equivalent_within", "faster_by"):
+        new.add_argument(
+            f"--{kind.replace('_', '-')}", dest=kind, type=_positive, metavar="MS",
+            help=f"write [[expect]] of the kind {kind} with this margin, a check of the tail and of failures",
+        )  # fmt: skip
     new.add_argument(
         "--kind", default="page_load", choices=("page_load", "exchange", "fetch"),
         help="the measured part of every trial (default: %(default)s); the others need no browser",
@@ -114,6 +125,15 @@ def _add_new(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
             help=None if default is None else f"(default: {','.join(default)})",
         )  # fmt: skip
     new.set_defaults(action="new")
+
+
+def _software(text: str) -> tuple[str, str, str | None]:
+    """Read NAME=TEMPLATE[:PROGRAM] as name, template and program."""
+    name, _, rest = text.partition("=")
+    template, _, program = rest.partition(":")
+    if not name or not template:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=TEMPLATE or NAME=TEMPLATE:PROGRAM")
+    return name, template, program or None
 
 
 def _levels(text: str) -> list[str]:
