@@ -20,6 +20,9 @@ from resolab.basics.errors import ConfigurationError, MachineError
 from resolab.cli.console import Console
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from resolab.campaign import CampaignOutcome
     from resolab.campaign.bisection import Bisection
     from resolab.campaign.checks.decision import Verdict
     from resolab.campaign.loop import MakeTestbed
@@ -53,18 +56,19 @@ class Steps:
 
     def judge(self, place: int) -> "Verdict":
         """Make and run a version, with more blocks while it is undecided."""
+        from resolab.campaign import extend_campaign
         from resolab.campaign.checks.decision import Verdict
 
         version = self.versions[place]
         if self.make is not None:
             _make(self.make.replace(PLACEHOLDER, shlex.quote(version)), version)
         plan = self.load_plan(version)
-        folder, blocks = self.folder / f"{place + 1:03}-{_NOT_IN_NAMES.sub('-', version)[:60]}", plan.blocks
-        self._run(plan, folder, None)
+        folder = self.folder / f"{place + 1:03}-{_NOT_IN_NAMES.sub('-', version)[:60]}"
+        blocks = self._begin(plan, folder)
         verdict, sentences = _read_verdict(folder)
         while verdict is Verdict.UNDECIDED and blocks < self.most_blocks:
             blocks = min(2 * blocks, self.most_blocks)
-            self._run(plan, folder, blocks)
+            self._run(lambda make, more=blocks: extend_campaign(folder, more, self.notes, make))
             verdict, sentences = _read_verdict(folder)
         self._note(place, verdict, sentences, folder)
         return verdict
@@ -76,16 +80,24 @@ class Steps:
         text, base = self.plan_text.replace(PLACEHOLDER, version), self.plan_file.absolute().parent
         return parse_plan(text, f"{self.plan_file} ({version})", Corpus.from_project(), base=base)
 
-    def _run(self, plan: "Plan", folder: Path, blocks: int | None) -> None:
-        from resolab.campaign import extend_campaign, run_campaign
+    def _begin(self, plan: "Plan", folder: Path) -> int:
+        """Run a step, or finish the step of an earlier search in the same folder; return the blocks so far."""
+        from resolab.campaign import resume_campaign, run_campaign
+        from resolab.store import load_manifest
+        from resolab.store.folder import MANIFEST
+
+        if not (folder / MANIFEST).is_file():
+            self._run(lambda make: run_campaign(plan, folder, self.notes, make))
+            return plan.blocks
+        if load_manifest(folder).plan_text != plan.source_text:
+            raise ConfigurationError(f"could not bisect: {folder} is a step of another plan; give another --out")
+        self._run(lambda make: resume_campaign(folder, self.notes, make))
+        return load_manifest(folder).blocks
+
+    def _run(self, campaign: "Callable[[MakeTestbed], CampaignOutcome]") -> None:
         from resolab.campaign.run import make_trial_runner
 
-        make = self.make_testbed or make_trial_runner
-        if blocks is None:
-            outcome = run_campaign(plan, folder, self.notes, make)
-        else:
-            outcome = extend_campaign(folder, blocks, self.notes, make)
-        if outcome.interrupted:
+        if campaign(self.make_testbed or make_trial_runner).interrupted:
             raise InterruptedStepError
 
     def _note(self, place: int, verdict: "Verdict", sentences: list[str], folder: Path) -> None:
@@ -109,7 +121,7 @@ def run(options: argparse.Namespace, make_testbed: "MakeTestbed | None" = None) 
     try:
         found = find_first_bad(len(versions), steps.judge)
     except (InterruptedStepError, KeyboardInterrupt):
-        print("stopped; the finished steps are kept in", folder, file=sys.stderr)
+        print(f"stopped; go on with the same command and --out {folder}", file=sys.stderr)
         return EXIT_INTERRUPTED
     _print(found, steps, as_json=options.json)
     if found.is_found:

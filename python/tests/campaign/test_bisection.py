@@ -107,6 +107,24 @@ def test_the_eleventh_of_sixteen_made_builds_is_named(
     assert (tmp_path / "made").read_text().split() == [one["version"] for one in told["steps"]]
 
 
+def test_the_same_folder_goes_on_and_another_plan_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = options_of(tmp_path)
+    assert bisect.run(options, PretendedExchanges) == 0
+    first = json.loads(capsys.readouterr().out)
+
+    class NoTrials(PretendedExchanges):
+        async def run_trial(self, condition: Condition, trial_id: str) -> TrialResult:
+            raise AssertionError(trial_id)
+
+    assert bisect.run(options, NoTrials) == 0
+    assert json.loads(capsys.readouterr().out) == first
+    options.plan.write_text(PLAN.replace("seed = ", "seed = 1"))
+    with pytest.raises(ConfigurationError, match="is a step of another plan; give another --out"):
+        bisect.run(options, PretendedExchanges)
+
+
 def test_ten_of_ten_searches_name_the_eleventh_build() -> None:
     rng = np.random.default_rng(9)
 
