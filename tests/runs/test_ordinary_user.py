@@ -58,6 +58,38 @@ def make_sure_of_a_path(prefix, environment, backend):
     assert tried.returncode == 0, tried.stderr
 
 
+STUDY = """
+name = "announced-user"
+question = "May an ordinary user set the congestion control of the hosts?"
+kind = "study"
+seed = 5
+blocks = 1
+[study]
+name = "announced"
+[factors]
+profile = ["fiber"]
+dns_transport = ["doh"]
+study_arm = ["document", "early_hints"]
+study_case = ["shared_0_0"]
+[baseline]
+study_arm = "document"
+[instrument]
+backend = "packet"
+"""
+
+
+def test_a_study_sets_the_congestion_control_as_an_ordinary_user(user):
+    python, environment = user
+    make_sure_of_a_path(python[:-1], environment, "packet")
+    plan = Path(environment["HOME"], "study.toml")
+    plan.write_text(STUDY)
+    ended = subprocess.run(
+        [*python, "-m", "resolab", "run", plan, "--out", Path(environment["HOME"], "study")],
+        env=environment, capture_output=True, text=True, timeout=120, cwd=environment["HOME"], check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+
+
 @pytest.mark.parametrize("backend", ["packet", "tun"])
 def test_a_quick_plan_runs_as_an_ordinary_user_on_the_back_end_it_names(user, backend):
     python, environment = user

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,7 @@ class Steps:
         verdict, sentences = _read_verdict(folder)
         while verdict is Verdict.UNDECIDED and blocks < self.most_blocks:
             blocks = min(2 * blocks, self.most_blocks)
-            self._run(lambda make, more=blocks: extend_campaign(folder, more, self.notes, make))
+            self._run(partial(extend_campaign, folder, blocks, self.notes))
             verdict, sentences = _read_verdict(folder)
         self._note(place, verdict, sentences, folder)
         return verdict

@@ -46,14 +46,18 @@ def query(took_ms: float, **changed: Any) -> QueryRecord:
 def run(plan: Plan, queries: list[QueryRecord], monkeypatch: pytest.MonkeyPatch) -> tuple[StudyResult, list[str]]:
     told: list[str] = []
 
-    async def run_queries(pid: int, resolvers: Any, qnames: Any, options: engine.QueryOptions) -> Any:
+    async def run_queries(
+        pid: int, resolvers: Any, qnames: Any, options: engine.QueryOptions, *, key_log_file: Path
+    ) -> Any:
+        assert key_log_file == Path("keys.log")
         told.extend(options.arguments())
         return queries
 
     monkeypatch.setattr(engine, "run_queries", run_queries)
     lab: Any = SimpleNamespace(
-        path=SimpleNamespace(ready=SimpleNamespace(pid=1)), ca_file=Path("ca.pem"),
+        path=SimpleNamespace(ready=SimpleNamespace(pid=1)), build_resolver=lambda *_given: None,
         sites={"example": SimpleNamespace(host="example.resolab.test")},
+        keeper=SimpleNamespace(key_log_file=Path("keys.log")),
     )  # fmt: skip
     same = next(one for one in plan.conditions() if one.id == "fiber.dot.same_connection")
     return asyncio.run(find_trials("second").run(StudyTrial(lab, plan, same, None, seed=1))), told

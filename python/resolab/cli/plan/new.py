@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         name=file.stem,
         question=options.question or write_question(levels, kind),
         seed=options.seed,
-        blocks=options.blocks or (BLOCKS_TO_A_VERDICT if margins_ms else 8),
+        blocks=options.blocks if options.blocks is not None else BLOCKS_TO_A_VERDICT if margins_ms else 8,
         levels=levels,
         kind=kind,
         paths={} if ways is None else dict.fromkeys(levels["dns_transport"], ways),

@@ -22,7 +22,8 @@ from resolab.store.study_values import (
     read_study_values,
 )
 from resolab.studies.announced import model
-from resolab.studies.announced.trials import AnnouncedSettings, CongestionControl, find_case
+from resolab.studies.announced.congestion_control import CongestionControl
+from resolab.studies.announced.trials import AnnouncedSettings, find_case
 
 LIMIT_MS = 3.0
 LIMIT_PROFILES = ("4g",)

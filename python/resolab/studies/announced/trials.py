@@ -4,22 +4,20 @@ For: one fetch a trial, and the wait for its names beside the closed form. Not f
 edge's tables (`edge_tables`).
 """
 
-import asyncio
 import itertools
-import subprocess
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
-from weakref import WeakKeyDictionary
 
 from resolab.basics.errors import ResolabError
 from resolab.basics.records import DnsTransport, Failure, FetchNamesRecord
 from resolab.lab import engine
+from resolab.lab.lab import Lab
 from resolab.plan import Condition, Plan
 from resolab.plan.settings import ChoiceOf, NumberBounds
 from resolab.plan.study import StudyDeclaration, StudyTime
 from resolab.studies.announced import model
+from resolab.studies.announced.congestion_control import CongestionControl, set_congestion_control
 from resolab.studies.announced.edge_tables import find_url, write_tables
 from resolab.studies.announced.model import SEPARATE, SHARED, DocumentCase
 from resolab.trials.study.study_trials import StudyResult, StudyTrial, StudyTrials
@@ -33,17 +31,7 @@ CASES = {
 }
 """Connection of the document, its server's time and the delay of each name in ms, by the word of the case."""
 FETCH_TIMEOUT_S = 20.0
-_CONGESTION_CONTROLS: WeakKeyDictionary[object, str] = WeakKeyDictionary()
-"""The congestion control set in the hosts of each running path: setting it anew would fall into a trial's window."""
-
-
-class CongestionControl(StrEnum):
-    """The congestion control of TCP in both hosts."""
-
-    RENO = "reno"
-    CUBIC = "cubic"
-    BBR = "bbr"
-    """Paces from the start; the closed form has no term for pacing."""
+"""The time limit of a fetch, in s; a longer fetch is a failed fetch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +72,20 @@ def _add_tables(plan: Plan, folder: Path) -> str:
     return write_tables(cases, plan.study.settings.names_count, folder)
 
 
+async def _prepare(lab: Lab, plan: Plan) -> None:
+    assert plan.study is not None
+    await set_congestion_control(lab.path.ready.pid, plan.study.settings.congestion_control)
+
+
 async def _run(trial: StudyTrial) -> StudyResult:
-    lab, settings, case = trial.lab, trial.settings, find_case(trial.condition)
-    pid = lab.path.ready.pid
-    if _CONGESTION_CONTROLS.get(lab.path) != settings.congestion_control:
-        for side in ("client", "server"):
-            await asyncio.to_thread(_set_congestion_control, pid, side, settings.congestion_control)
-        _CONGESTION_CONTROLS[lab.path] = settings.congestion_control
+    lab, case = trial.lab, find_case(trial.condition)
     resolver = trial.resolver
     mode = "shared_connection" if case.mode == SHARED else SEPARATE
     arguments = ["fetch-names", "--announcement", case.announcement, "--mode", mode, "--resolver", resolver.url]
     arguments += ["--timeout-ms", f"{FETCH_TIMEOUT_S * 1e3:.0f}", *resolver.arguments(), find_url(case)]
-    records = await engine.run_client(pid, arguments, FETCH_TIMEOUT_S, key_log_file=lab.keeper.key_log_file)
+    records = await engine.run_client(
+        lab.path.ready.pid, arguments, FETCH_TIMEOUT_S, key_log_file=lab.keeper.key_log_file
+    )
     fetch = next((one for one in records if isinstance(one, FetchNamesRecord)), None)
     if fetch is None:
         raise ResolabError("the client of names and documents ended without a record")
@@ -117,30 +107,6 @@ def sum_up(fetch: FetchNamesRecord) -> StudyResult:
         "refused_push_count": float(fetch.refused_push_count),
     }
     return StudyResult(values, limit_ms, [fetch])
-
-
-def _set_congestion_control(path_pid: int, side: str, name: str) -> None:
-    """Set the congestion control of TCP in a host of the path; the setting ends with the path.
-
-    Programs in a host lack the right to change the setting. A helper program runs in the host, and `nsenter` enters the
-    helper's network with the rights of this process.
-    """
-    inside = [*engine.enter_prefix(path_pid, side), "sh", "-c", "echo there; read -r _"]
-    with subprocess.Popen(inside, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as standing:
-        assert standing.stdout is not None
-        standing.stdout.readline()
-        # Without root, the path has a user namespace of its own, and only its owner may change the setting.
-        user = ["-U", "--preserve-credentials"] if _is_in_other_user_namespace(standing.pid) else []
-        command = ["nsenter", "-t", str(standing.pid), *user, "-n", "tee", "/proc/sys/net/ipv4/tcp_congestion_control"]
-        done = subprocess.run(command, input=name, text=True, capture_output=True, timeout=FETCH_TIMEOUT_S, check=False)
-        standing.communicate("\n", FETCH_TIMEOUT_S)
-    if done.returncode:
-        raise ResolabError(f"could not set TCP's congestion control to {name}: {done.stderr.strip()}")
-
-
-def _is_in_other_user_namespace(pid: int) -> bool:
-    ours, theirs = (Path(f"/proc/{one}/ns/user").stat() for one in ("self", pid))
-    return ours.st_ino != theirs.st_ino
 
 
 TRIALS = StudyTrials(
@@ -169,5 +135,6 @@ TRIALS = StudyTrials(
         impossible=_find_reason_against,
     ),
     run=_run,
+    prepare=_prepare,
     add_tables=_add_tables,
 )

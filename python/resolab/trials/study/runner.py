@@ -25,6 +25,10 @@ class StudyRunner(ClientRunner):
         self._seed = seed
         super().__init__(plan, corpus, seed, kept=kept, add_tables=partial(self._trials.add_tables, plan))
 
+    async def _start(self) -> None:
+        await super()._start()
+        await self._trials.prepare(self.lab, self.plan)
+
     async def run_client(self, condition: Condition) -> tuple[list[Record], list[TrialFlag], bool]:
         """Run the study's client."""
         block = self.trial_id.partition("-")[0]

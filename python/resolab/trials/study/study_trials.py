@@ -47,6 +47,10 @@ class StudyResult:
     flags: Sequence[TrialFlag] = ()
 
 
+async def prepare_nothing(_lab: Lab, _plan: Plan) -> None:
+    """Change nothing before a path's first trial."""
+
+
 @dataclass(frozen=True, slots=True)
 class StudyTrials:
     """The declaration of a study, and the function that runs one of the study's trials."""
@@ -54,5 +58,7 @@ class StudyTrials:
     declaration: StudyDeclaration
     run: Callable[[StudyTrial], Awaitable[StudyResult]]
     """Runs the client of one trial in the client's host."""
+    prepare: Callable[[Lab, Plan], Awaitable[None]] = prepare_nothing
+    """Changes a running lab once, before its first trial."""
     add_tables: Callable[[Plan, Path], str] = add_no_tables
     """Returns further tables of the edge's configuration, as TOML; files go into the given folder."""

@@ -15,6 +15,7 @@ from resolab.plan import Corpus, load_plan, parse_plan
 from resolab.plan.corpus import PROJECT_ROOT
 from resolab.store.study_values import StudyValuesRow
 from resolab.studies.announced import edge_tables, model, sections, trials
+from resolab.studies.announced.congestion_control import CongestionControl
 from resolab.studies.announced.model import SEPARATE, SHARED, DocumentCase
 from resolab.trials.study.study_trials import StudyTrial
 
@@ -110,12 +111,11 @@ def test_a_fetch_has_its_wait_and_a_failed_fetch_none() -> None:
     assert unanswered.failure_detail == "a name of the document has no answer"
 
 
-def test_the_client_has_the_recorded_limit_and_the_congestion_control_is_set_once(
+def test_the_client_has_the_recorded_limit_and_the_key_log(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     started: list[list[str]] = []
     keys: list[object] = []
-    settings: list[tuple[str, str]] = []
 
     async def run_client(pid: int, arguments: list[str], limit_s: float, *, key_log_file: object) -> list[object]:
         started.append(arguments)
@@ -123,16 +123,19 @@ def test_the_client_has_the_recorded_limit_and_the_congestion_control_is_set_onc
         return [FETCH]
 
     monkeypatch.setattr(trials.engine, "run_client", run_client)
-    monkeypatch.setattr(trials, "_set_congestion_control", lambda pid, side, name: settings.append((side, name)))
 
     class RunningPath:
         ready = SimpleNamespace(pid=1)
 
-    lab = SimpleNamespace(path=RunningPath(), ca_file="ca.pem", keeper=SimpleNamespace(key_log_file="keys"))
+    def build_resolver(condition: Any, transport: str) -> Any:
+        return SimpleNamespace(url="https://dns.resolab.test/dns-query", arguments=list)
+
+    lab = SimpleNamespace(
+        path=RunningPath(), build_resolver=build_resolver, ca_file="ca.pem", keeper=SimpleNamespace(key_log_file="keys")
+    )
     for condition in PLAN.conditions()[:2]:
         trial = StudyTrial(cast("Any", lab), PLAN, condition, PLAN.study and PLAN.study.settings, 1)
         assert asyncio.run(trials.TRIALS.run(trial)).failure is None
-    assert settings == [("client", "reno"), ("server", "reno")]
     assert keys == ["keys", "keys"]
     for arguments in started:
         assert arguments[arguments.index("--timeout-ms") + 1] == "20000"
@@ -163,3 +166,17 @@ def test_what_the_closed_form_lacks_is_not_judged(old: str, new: str) -> None:
     found = sections.compute_figures(plan, condition, [row] * 6, RTT_MS)
     assert not found.is_judged
     assert sections.build_table([found], 8).table.rows[0][-1] == ""
+
+
+def test_the_congestion_control_is_set_before_the_first_trial_and_not_in_trials(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[Any] = []
+
+    async def set_congestion_control(pid: int, name: CongestionControl) -> None:
+        given.append((pid, name))
+
+    monkeypatch.setattr(trials, "set_congestion_control", set_congestion_control)
+    lab: Any = SimpleNamespace(path=SimpleNamespace(ready=SimpleNamespace(pid=7)))
+    asyncio.run(trials.TRIALS.prepare(lab, PLAN))  # type: ignore[arg-type]
+    assert given == [(7, CongestionControl.RENO)]

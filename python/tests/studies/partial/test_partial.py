@@ -96,7 +96,7 @@ def test_the_edge_has_every_name_with_its_delay_and_the_client_asks_for_them(mon
 
     monkeypatch.setattr(engine, "run_queries", run_queries)
     lab: Any = SimpleNamespace(
-        path=SimpleNamespace(ready=SimpleNamespace(pid=1)), ca_file=Path("ca.pem"),
+        path=SimpleNamespace(ready=SimpleNamespace(pid=1)), build_resolver=lambda *_given: None,
         profiles={"4g": Corpus.from_project().profile("4g")}, keeper=SimpleNamespace(key_log_file=None),
     )  # fmt: skip
     for condition in (DOQ, SEPARATE):

@@ -3,7 +3,6 @@
 import asyncio
 import math
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -89,7 +88,7 @@ def test_the_client_gets_gaps_and_timeout(monkeypatch: pytest.MonkeyPatch, arm: 
 
     monkeypatch.setattr(engine, "run_queries", run_queries)
     lab: Any = SimpleNamespace(
-        path=SimpleNamespace(ready=SimpleNamespace(pid=1)), ca_file=Path("ca.pem"),
+        path=SimpleNamespace(ready=SimpleNamespace(pid=1)), build_resolver=lambda *_given: None,
         sites={"example": SimpleNamespace(host="example.resolab.test")}, keeper=SimpleNamespace(key_log_file=None),
     )  # fmt: skip
     assert PLAN.study is not None
