@@ -126,11 +126,9 @@ def _settings(levels: Mapping[str, Sequence[str]]) -> list[str]:
 def _software(software: Mapping[str, SoftwareDraft]) -> list[str]:
     lines = []
     for name, one in software.items():
-        lines += [f"[software.{name}]", f"template = {value_text(one.template)}"]
-        lines += ['# program = "./build/NAME"  # another build, relative to this file']
-        if one.program is not None:
-            lines[-1] = f"program = {value_text(one.program)}"
-        lines += [""]
+        usual = '# program = "./build/NAME"  # another build, relative to this file'
+        program = usual if one.program is None else f"program = {value_text(one.program)}"
+        lines += [f"[software.{name}]", f"template = {value_text(one.template)}", program, ""]
     return lines
 
 
